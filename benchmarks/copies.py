@@ -21,8 +21,8 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover
 from blanketflow.core.seeds import derive_rng
+from blanketflow.searches.run_fold import run_problem
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.run_fold import run_problem
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "stand-ins.md"

@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.core.results import CIResults
 from blanketflow.core.table import Column, Table
+from blanketflow.searches.run_fold import run_problem, test_marginally
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.run_fold import run_problem, test_marginally
 
 #: CPU seconds after which a process ends.
 LIMIT = 8

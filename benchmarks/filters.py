@@ -31,8 +31,8 @@ from threadpoolctl import threadpool_limits
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors import get_method
-from blanketflow.selectors.run_fold import run_fold
 
 ROWS, PSI, REPEATS = 800, 20, 3
 METHODS = ("mim", "mrmr", "jmi", "cmim", "disr", "if", "mifs", "cife", "mimr", "mri", "relax-mrmr", "fcbf")

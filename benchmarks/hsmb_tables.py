@@ -22,8 +22,8 @@ from blanketflow.core.table import Table
 from blanketflow.data.simulate import NETWORKS
 from blanketflow.data.simulate.regression import COPIES
 from blanketflow.models import build_estimator
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors import get_method
-from blanketflow.selectors.run_fold import run_fold
 
 PAGE = Path(__file__).parents[1] / "docs" / "hsmb.md"
 SAMPLES, TEST_ROWS, K = 50, 1000, 3

@@ -26,7 +26,7 @@ from blanketflow.core import isolation, limits
 from blanketflow.core.limits import LimitReached
 from blanketflow.data.sources import read_source
 from blanketflow.reporting.printed import compare_with_printed, read_printed
-from blanketflow.selectors import apart
+from blanketflow.searches import isolated
 from blanketflow.workflow import collect, in_process, jobs
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.plan import make_plan
@@ -84,7 +84,7 @@ def count_cpu_time() -> None:
 
 def try_no_second_time() -> None:
     """Let one split without an answer within the limit stand for all splits of that selector and data set."""
-    select, in_child, now, ended = in_process._select, apart.in_child, [("", "")], set()
+    select, in_child, now, ended = in_process._select, isolated.in_child, [("", "")], set()
 
     def selected(files: Any, dataset: str, selector: str, split: str) -> None:
         now[0] = (dataset, selector)
@@ -99,7 +99,7 @@ def try_no_second_time() -> None:
             ended.add(now[0])
             raise
 
-    in_process._select, apart.in_child = selected, tried_once
+    in_process._select, isolated.in_child = selected, tried_once
 
 
 def selectors_of(dataset: str, specs: dict[str, Any], names: list[str] | None) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from threadpoolctl import threadpool_limits
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors import get_method
-from blanketflow.selectors.run_fold import run_fold
 
 #: Where the others stand while one of them varies, and what it takes then.
 BASE = {"n": 500, "d": 500, "B": 5}

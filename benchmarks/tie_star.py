@@ -12,8 +12,8 @@ from pathlib import Path
 import blanketflow as bf
 from blanketflow.core.seeds import derive_seed
 from blanketflow.data.simulate.discrete import DiscreteNetwork, DiscreteNode, node
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.tie_star import TIEStar
-from blanketflow.selectors.run_fold import run_fold
 
 PAGE = Path(__file__).parents[1] / "docs" / "tie-star.md"
 TARGET, N_SAMPLES = "t", 200

@@ -11,7 +11,7 @@ import blanketflow as bf
 from blanketflow.ci.predictive.ppi import PPI
 from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover
-from blanketflow.selectors.feature_groups import why_no_feature_groups
+from blanketflow.selectors.compatibility import why_no_feature_groups
 from blanketflow.workflow.plan import make_plan
 
 TAKING = [name for name, method in METHODS.items() if method.takes_feature_groups]

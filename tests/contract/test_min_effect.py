@@ -5,7 +5,7 @@ from test_selectors import METHODS, OPTIONS, table
 
 import blanketflow as bf
 from blanketflow.core.registry import discover
-from blanketflow.selectors.min_effect import takes_min_effect
+from blanketflow.selectors.compatibility import takes_min_effect
 
 TAKING = [name for name, method in METHODS.items() if takes_min_effect(method)]
 #: Options of the default test do not go with another one.

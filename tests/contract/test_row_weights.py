@@ -15,8 +15,8 @@ from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning
 from blanketflow.core.parts import balanced_parts
 from blanketflow.core.table import column_from_array
 from blanketflow.data.sources import read_source
+from blanketflow.searches.run_fold import fold_seed, run_fold
 from blanketflow.selectors.base import members
-from blanketflow.selectors.run_fold import fold_seed, run_fold
 from blanketflow.workflow.plan import make_plan
 
 TAKING = [name for name in METHODS if not METHODS[name].draws_rows and TEST_OF.get(name) != "ppi"]

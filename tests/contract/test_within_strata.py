@@ -6,7 +6,7 @@ from test_selectors import METHODS, TEST_OF, one_of_each, selector, table
 
 from blanketflow.ci import get_ci_test
 from blanketflow.core.errors import UnsupportedError
-from blanketflow.selectors.design import why_no_strata
+from blanketflow.selectors.compatibility import why_no_strata
 from blanketflow.workflow.plan import make_plan
 
 REASONS = {

@@ -11,8 +11,8 @@ import yaml
 from blanketflow.ci import get_ci_test
 from blanketflow.data.simulate.files import pgmpy_networks
 from blanketflow.data.sources import read_source
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors import get_method
-from blanketflow.selectors.run_fold import run_fold
 from blanketflow.workflow.plan import make_plan
 
 REPO = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from blanketflow.ci import get_ci_test
 from blanketflow.search.parents_and_children import interleaved_neighbours, level_wise_neighbours, max_min_neighbours
 from blanketflow.search.sets_with_rows import RoomGivenOne
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors import get_method
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
-from blanketflow.selectors.run_fold import run_fold
 
 SEARCHES = (interleaved_neighbours, max_min_neighbours, level_wise_neighbours)
 METHODS = ("hiton-pc", "hiton-mb", "mmmb", "pcmb", "ipc-mb", "pc-simple", "res", "stmb")

@@ -11,9 +11,9 @@ from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, DiscreteNode
 from blanketflow.search.equivalent_information import equivalents, leans_on
+from blanketflow.searches.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal import iamb_npc, neighbours_and_spouses
-from blanketflow.selectors.run_fold import run_problem
 from random_networks import random_dag, random_discrete
 from test_methods_on_the_oracle import EXACT_NEIGHBOURS, PROVED, limit, random_answers
 

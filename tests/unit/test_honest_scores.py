@@ -8,6 +8,7 @@ from honest_scores import PAGE, RESULTS, table_of, truth
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import column_from_array
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.judged.held_out import judge
 from blanketflow.selectors.judged.judged_round import NONE
 from blanketflow.selectors.judged.pace import Pace
@@ -61,7 +62,7 @@ def test_a_sample_chooses_the_class_that_is_said_without_features():
     """The rows that a sample left out have another most frequent class, which it does not know."""
     y = np.repeat(["a", "b"], [11, 9])
     X = pd.DataFrame({"x": np.arange(20) % 7})
-    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace())
+    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace(), search=run_fold)
     none, weights = judged.candidates.index((NONE, 0)), np.ones(20)
     weights[:5] = 0  # six of a and nine of b are left
     assert judged.score_outside(none, weights) == 0

@@ -16,12 +16,13 @@ from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import simulate
 from blanketflow.search.steps import Step, standing
-from blanketflow.selectors import run_fold as running
+from blanketflow.searches.run_fold import run_fold
+from blanketflow.searches.run_fold import test_marginally as marginal_tests
+from blanketflow.searches.stages import run_grow, run_shrink
 from blanketflow.selectors.base import Problem, worst_status
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.causal.iamb import IAMB, KIAMB
 from blanketflow.selectors.causal.tie_star import TIEStar
-from blanketflow.selectors.run_fold import run_fold, run_grow, run_shrink
 from literal import KnownTest
 
 METHODS = discover("blanketflow.selectors")
@@ -52,7 +53,7 @@ def data():
 
 
 def marginal_pass(test, table, target, seed):
-    return running.test_marginally(test.bind(table, seed=seed, target=target), target)
+    return marginal_tests(test.bind(table, seed=seed, target=target), target)
 
 
 @cache

@@ -10,8 +10,8 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.files import find_network, read_network
+from blanketflow.searches.run_fold import run_problem
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.run_fold import run_problem
 from random_networks import random_dag
 
 METHODS = {name: method for name, method in discover("blanketflow.selectors").items() if method.card.family == "causal"}

@@ -13,8 +13,8 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
+from blanketflow.searches.run_fold import run_problem
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.run_fold import run_problem
 from bnlearn_rules import RENDERINGS, RULES, ExactT, Target
 from literal import KnownTest, golden
 

@@ -13,8 +13,8 @@ from blanketflow.core.prior import PriorKnowledge
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.files import find_network, read_network
 from blanketflow.search.neighbours import askable_sets
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.gs import GS
-from blanketflow.selectors.run_fold import run_fold
 from literal import connected
 from random_networks import random_dag
 from test_methods_on_the_oracle import EXACT_BLANKET, EXACT_NEIGHBOURS, METHODS, OPTIONS, limit, oracle

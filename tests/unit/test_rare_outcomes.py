@@ -12,6 +12,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.judged import probabilities
 from blanketflow.selectors.judged.gate import gate
 from blanketflow.selectors.judged.held_out import MOST_ROWS, judge
@@ -32,7 +33,7 @@ def rare(n, n_events, seed, slope=0.7, d=12):
 
 
 def as_rows(X, y, **known):
-    return Rows(as_table(X), column_from_array("y", y), 0, **known)
+    return Rows(as_table(X), column_from_array("y", y), 0, search=run_fold, **known)
 
 
 def tails(n, seed, slope=0.5):
@@ -115,7 +116,7 @@ def test_whole_groups_exchange_their_targets(sizes):
 
 def test_all_events_are_kept_where_rows_are_drawn():
     X, y = rare(6000, 130, 0, d=3)
-    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace())
+    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace(), search=run_fold)
     assert np.bincount(judged.truth.astype(int)).tolist() == [MOST_ROWS - 130, 130]
     assert judged.losses[judged.candidates.index(("none", 0)), 0].mean() == pytest.approx(
         log_loss(judged.truth, np.full((MOST_ROWS, 2), [1 - 130 / MOST_ROWS, 130 / MOST_ROWS]))

@@ -20,11 +20,11 @@ from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets,
 from blanketflow.search.parents_and_children import eliminate
 from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import decisions, is_dependent, separates, strength_of, strengths_of, strongest_first
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal import iamb_npc
 from blanketflow.selectors.causal.iamb import FastIAMB, InterIAMB, grow_and_shrink_alternately
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
-from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 
 NAMES = list("abcdy")

@@ -29,7 +29,7 @@ IMPORTERS = {
     "src/blanketflow/__init__.py": "this package's own modules",
     "src/blanketflow/core/registry.py": "this package's own modules; 'package.module:Class' of a config",
     "src/blanketflow/kernels/__init__.py": "this package's own modules",
-    "src/blanketflow/selectors/apart.py": "modules of five packages that are named there",
+    "src/blanketflow/searches/isolated.py": "modules of five packages that are named there",
     "src/blanketflow/selectors/judged/in_time.py": "modules of three packages that are named there",
 }
 PLANTED = {

@@ -13,6 +13,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.judged.dependence_rankings import by_blanket
 from blanketflow.selectors.judged.held_out import ALL, NONE, judge, sizes_of
 from blanketflow.selectors.judged.pace import Pace
@@ -73,11 +74,11 @@ def test_held_out_rows_take_no_part_in_the_ranking():
     """Of 150 columns of noise the best on 40 rows look informative; held-out rows say that they are not."""
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40, 150)), np.repeat(["a", "b"], 20)
-    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace())
+    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace(), search=run_fold)
     accuracy = 1 - judged.losses[:, 0].mean(axis=1)
     assert accuracy[judged.sizes > 0].mean() < 0.6
     # Ranked on all rows, the same models find far more than there is.
-    order = rankings(Rows(as_table(X), column_from_array("y", y), 0), ["f-test"])
+    order = rankings(Rows(as_table(X), column_from_array("y", y), 0, search=run_fold), ["f-test"])
     order = dict(order)["f-test"][:10]
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_score
@@ -88,7 +89,7 @@ def test_held_out_rows_take_no_part_in_the_ranking():
 def test_the_losses_are_those_of_models_fitted_by_hand():
     X, y = planted(n=210, d=5)
     target = (y > 0).map({True: "yes", False: "no"}).to_numpy()
-    judged = judge(as_table(X), column_from_array("y", target), 1, 5, 1, Pace())
+    judged = judge(as_table(X), column_from_array("y", target), 1, 5, 1, Pace(), search=run_fold)
     whole, none = judged.candidates.index((ALL, 5)), judged.candidates.index((NONE, 0))
     share = np.mean(target == "yes")
     assert judged.losses[none, 0].mean() == pytest.approx(min(share, 1 - share), abs=1e-9)
@@ -102,7 +103,7 @@ def test_the_losses_are_those_of_models_fitted_by_hand():
 
 def test_rankings_hold_every_feature_once_and_only_what_is_asked():
     X, y = planted(d=9)
-    rows = Rows(as_table(X), column_from_array("y", (y > 0).to_numpy().astype(str)), 0)
+    rows = Rows(as_table(X), column_from_array("y", (y > 0).to_numpy().astype(str)), 0, search=run_fold)
     found = dict(rankings(rows))
     assert set(found) == {*RANKINGS, CONSENSUS}
     assert all(sorted(order) == list(range(9)) for order in found.values())
@@ -116,7 +117,7 @@ def test_rankings_hold_every_feature_once_and_only_what_is_asked():
 def test_the_ranking_by_f_tests_is_that_of_scikit_learn(task):
     X, score = planted(d=12)
     y = np.digitize(score, [-2, 1]).astype(str) if task == "classification" else score.to_numpy()
-    found = dict(rankings(Rows(as_table(X), column_from_array("y", y), 0), ["f-test"]))["f-test"]
+    found = dict(rankings(Rows(as_table(X), column_from_array("y", y), 0, search=run_fold), ["f-test"]))["f-test"]
     statistics, _ = (f_classif if task == "classification" else f_regression)(X, y)
     assert found.tolist() == np.argsort(-statistics).tolist()
 
@@ -132,7 +133,7 @@ def test_the_features_kept_are_those_that_the_sets_hold_most_often():
         return list(seen[-1].items())
 
     with mock.patch("blanketflow.selectors.judged.judged_round.rankings", watched):
-        judged = judge(features, target, 0, 4, 1000, Pace())
+        judged = judge(features, target, 0, 4, 1000, Pace(), search=run_fold)
     counts = np.random.default_rng(0).random(len(judged.candidates))
     often, ranks = [0.0] * 7, [0.0] * 7
     for one in seen:
@@ -154,7 +155,13 @@ def test_the_tests_of_its_searches_are_counted():
     X, y = planted(n=200, d=8)
     n_tests, ranked = (
         [],
-        Rows(as_table(X), column_from_array("y", y.to_numpy()), 0, count_tests=lambda n: n_tests.append(n)),
+        Rows(
+            as_table(X),
+            column_from_array("y", y.to_numpy()),
+            0,
+            search=run_fold,
+            count_tests=lambda n: n_tests.append(n),
+        ),
     )
     by_blanket(ranked)
     assert n_tests[0] >= 8  # at least each feature alone
@@ -172,7 +179,7 @@ def test_its_searches_end_when_its_time_is_over():
         if len(calls) > 2:
             raise LimitReached("the time is over")
 
-    rows = Rows(as_table(X), column_from_array("y", y.to_numpy()), 0, check_time=late)
+    rows = Rows(as_table(X), column_from_array("y", y.to_numpy()), 0, check_time=late, search=run_fold)
     with pytest.raises(LimitReached, match="the time is over"):
         by_blanket(rows)
     with pytest.raises(LimitReached, match="the time is over"):
@@ -240,7 +247,7 @@ def test_roles_are_of_a_search_that_follows_bends():
 def test_importances_are_inverse_mean_ranks():
     X, y = planted(n=200, d=8)
     features, target = as_table(X), column_from_array("y", y.to_numpy())
-    judged = judge(features, target, 0, 4, 1000, Pace())
+    judged = judge(features, target, 0, 4, 1000, Pace(), search=run_fold)
     found = bf.Auto(n_parts=4, max_candidates=1000).fit(X, y)
     assert list(found.importances_) == found.selected_features_ == ["strong", "other"]
     assert found.importances_["strong"] == 1.0  # always the first

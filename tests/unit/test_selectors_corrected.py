@@ -9,8 +9,8 @@ from blanketflow.core.errors import ParameterError
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.files import find_network, read_network
+from blanketflow.searches.run_fold import run_problem
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.run_fold import run_problem
 from literal import KnownTest
 from random_networks import random_dag
 from test_methods_on_the_oracle import NETWORKS, Answers, most_parents

@@ -11,8 +11,8 @@ import blanketflow as bf
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_until_stable
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.gs import GS
-from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation, golden
 
 

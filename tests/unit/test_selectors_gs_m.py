@@ -17,8 +17,9 @@ from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.near_parity import near_parity
 from blanketflow.search.joint_forward import BLOCK, n_sets
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.gs_m import GSM
-from blanketflow.selectors.run_fold import check_pair, run_fold
+from blanketflow.selectors.compatibility import check_pair
 from known_sets import TARGET, KnownSets, admissions, arbitrary_answers, blanket, gs_m, run, zeros
 from literal import KnownTest
 

@@ -12,8 +12,8 @@ import blanketflow as bf
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.kernel.hsmb import HSMB
-from blanketflow.selectors.run_fold import run_fold
 from literal import that_vary
 from literal_hsic import full_hsic, random_table
 

@@ -13,9 +13,9 @@ import blanketflow as bf
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal import koller_sahami
 from blanketflow.selectors.causal.koller_sahami import KollerSahami
-from blanketflow.selectors.run_fold import run_fold
 from literal_information import chance
 
 G2 = bf.get_ci_test("g2", min_samples_per_cell=0)

@@ -9,8 +9,8 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.res import RES
-from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 
 

@@ -25,8 +25,9 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.models import get_model
 from blanketflow.search.steps import Step
+from blanketflow.searches.run_fold import fold_seed, run_fold
+from blanketflow.searches.stages import run_shrink
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.run_fold import fold_seed, run_fold, run_shrink
 from blanketflow.selectors.wrappers.stepwise import Stepwise, Worth
 
 LINEAR = "sklearn.linear_model:LinearRegression"

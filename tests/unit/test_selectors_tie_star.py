@@ -18,8 +18,8 @@ from blanketflow.ci.predictive.learner import held_out_losses
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.tie_star import Exclusions, TIEStar, tells_nothing_more
-from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest
 
 STUDY = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/tie_star.py"))

@@ -25,7 +25,7 @@ from ..core.prior import KEYS
 from ..core.registry import look_up
 from ..core.row_sample import MAX_ROWS
 from ..selectors.base import Method
-from ..selectors.min_effect import takes_min_effect
+from ..selectors.compatibility import takes_min_effect
 
 #: Parameters that every selector has besides those of its method; `MarkovBlanketSelector` has their defaults.
 SHARED: dict[str, Parameter] = {

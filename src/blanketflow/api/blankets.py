@@ -20,11 +20,16 @@ from ..core.registry import look_up
 from ..core.table import Table
 from ..data.frames import as_frame
 from ..search.steps import Step
+from ..searches.run_fold import fold_seed
 from ..selectors.base import Method
-from ..selectors.feature_groups import check_feature_groups
-from ..selectors.min_effect import check_min_effect
-from ..selectors.missing_cells import for_missing_cells
-from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed
+from ..selectors.compatibility import (
+    check_choice,
+    check_feature_groups,
+    check_min_effect,
+    check_pair,
+    check_resolution,
+    for_missing_cells,
+)
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED
 from .every_target import Search

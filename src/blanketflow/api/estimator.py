@@ -27,10 +27,9 @@ from ..data.columns import gaps
 from ..data.frames import is_arrow_table
 from ..data.splits import rows_of_folds
 from ..search.aggregate import aggregate, check_rule
-from ..selectors.base import Method, worst_status
-from ..selectors.design import why_p_values_mislead
-from ..selectors.missing_cells import for_missing_cells
-from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
+from ..searches.run_fold import fold_seed, run_fold
+from ..selectors.base import FoldOutcome, Method, worst_status
+from ..selectors.compatibility import check_choice, check_pair, for_missing_cells, why_p_values_mislead
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .confirmed import confirmed, first_searched, rows_searched

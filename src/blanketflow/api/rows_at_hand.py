@@ -18,8 +18,7 @@ from ..core.table import Column, Table
 from ..data.columns import first_infinite, missing_by_column
 from ..data.impute import impute
 from ..selectors.base import Method
-from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights, why_no_strata
-from ..selectors.run_fold import why_no_weights
+from ..selectors.compatibility import why_groups_are_ignored, why_no_sampling_weights, why_no_strata, why_no_weights
 
 
 def rows_at_hand(

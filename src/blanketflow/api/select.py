@@ -30,12 +30,15 @@ from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
 from ..search.aggregate import aggregate
-from ..selectors.base import worst_status
-from ..selectors.design import why_no_strata, why_weights_are_refused
+from ..searches.run_fold import fold_seed, run_fold
+from ..selectors.base import FoldOutcome, worst_status
+from ..selectors.compatibility import (
+    decides_by_p_values_alone,
+    for_missing_cells,
+    why_no_strata,
+    why_weights_are_refused,
+)
 from ..selectors.judged.verdict import rests_on_in_words
-from ..selectors.min_effect import decides_by_p_values_alone
-from ..selectors.missing_cells import for_missing_cells
-from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.notes_on_rows import doubted_p_values, told_of_sample
 from ..workflow.peek import facts_of, peek

@@ -258,7 +258,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     from ..core.limits import Limits
     from ..core.summed_table import SummedTable
     from ..data.statistics_file import read_statistics_of
-    from ..selectors.run_fold import fold_seed, run_fold
+    from ..searches.run_fold import fold_seed, run_fold
     from .confirmed import confirmation_frame
 
     if isinstance(statistics, str | Path):

@@ -27,8 +27,7 @@ from ..core.registry import discover
 from ..models import get_model
 from ..selectors import get_method
 from ..selectors.base import Method
-from ..selectors.min_effect import check_min_effect
-from ..selectors.run_fold import check_choice, check_pair
+from ..selectors.compatibility import check_choice, check_min_effect, check_pair
 from .checks import (
     check_aggregate,
     check_confirm,

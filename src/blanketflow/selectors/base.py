@@ -25,11 +25,16 @@ from ..core.results import CIResults
 from ..core.seeds import derive_rng
 from ..core.table import Table
 from ..core.ties import comparable_number
-from ..search.steps import INCLUDED, Answer, Step, step
+from ..search.steps import INCLUDED, Answer, Step, standing, step
 from ..search.tiers import Tiers
 
 #: What a search can say of itself, the most serious last.
 SERIOUSNESS = ("ok", "unreliable", "timeout")
+
+
+def no_search(*asked: Any, **options: Any) -> FoldOutcome:
+    """Refuse to search within a question that was not put by a search."""
+    raise RuntimeError("this problem was made without a way to search within it")
 
 
 @dataclass
@@ -78,6 +83,9 @@ class Problem:
         Processes that the method may use. Its answer does not depend on them.
     finds_stand_ins : bool
         Whether to find the features that could stand in for those of the answer.
+    search : callable returning FoldOutcome
+        Runs another method on a table, as `blanketflow.searches.run_fold.run_fold` does; for methods that search
+        within their own work.
 
     Attributes
     ----------
@@ -121,6 +129,7 @@ class Problem:
     read_groups: Callable[[], np.ndarray | None] = lambda: None
     n_jobs: int = 1
     finds_stand_ins: bool = True
+    search: Callable[..., FoldOutcome] = no_search
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
     answers: list[Answer] = field(default_factory=list, init=False)
@@ -198,7 +207,7 @@ class Problem:
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
         inner.included, inner.tiers, inner.min_effect = self.included, self.tiers, self.min_effect
-        inner.feature_groups = self.feature_groups
+        inner.feature_groups, inner.search = self.feature_groups, self.search
         inner.read_groups = lambda: None if self.groups is None else self.groups[rows]
         inner._allowance = self._allowance
         if test is None and self.marginal is not None:
@@ -244,9 +253,37 @@ class Problem:
             return Step(feature, role=INCLUDED)
         return step(feature, self.marginal[self.features.index(feature)], importance=0.0, role=INCLUDED)
 
+    def refused_tables(self) -> set[tuple[str, ...]]:
+        """Return the columns of the tests on counts that could not be made, since a place refused a table."""
+        return self.refused | (refused_by(self.test) if "test" in self.__dict__ else set())
+
     def say(self, status: str, reason: str) -> None:
         """Set status and reason, unless a more serious one is set; the first reason stays."""
         self.status, self.reason = worst_status([(self.status, self.reason), (status, reason)])
+
+
+@dataclass
+class FoldOutcome:
+    """What one fold's stages returned; `grown` has interleaved removals too, `candidates` does not."""
+
+    marginal: CIResults | None
+    grown: list[Step]
+    decisions: list[Step]
+    n_tests: int
+    status: str = "ok"
+    reason: str = ""
+    answers: list[Answer] = field(default_factory=list)
+    verdict: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> list[Step]:
+        """What shrink was given."""
+        return standing(self.grown)
+
+    @property
+    def members(self) -> list[Step]:
+        """The features that shrink kept, most important first."""
+        return members(self.decisions)
 
 
 @dataclass
@@ -384,6 +421,11 @@ class Method(Configurable):
 def members(decisions: Sequence[Step]) -> list[Step]:
     """Return the features kept, most important first, ties by the order of decisions."""
     return sorted((d for d in decisions if d.kept), key=lambda d: -comparable_number(d.importance))
+
+
+def refused_by(bound: BoundTest) -> set[tuple[str, ...]]:
+    """Return the columns of the tests on counts that a bound test could not make since a place refused a table."""
+    return getattr(bound.engine, "refused", set())
 
 
 def worst_status(outcomes: Iterable[tuple[str, str]]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..data.splits import FINAL
-from ..selectors.min_effect import decides_by_p_values_alone
+from ..selectors.compatibility import decides_by_p_values_alone
 from .layout import path_of
 from .sharded import shards
 from .specs import Plan

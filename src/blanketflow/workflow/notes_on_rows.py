@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..config.typed import Config
-from ..selectors.design import why_groups_are_ignored, why_p_values_mislead
+from ..selectors.compatibility import why_groups_are_ignored, why_p_values_mislead
 from .peek import Facts
 
 

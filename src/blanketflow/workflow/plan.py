@@ -17,7 +17,7 @@ from ..data.download import with_copies
 from ..data.input_file import existing_file
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
-from ..selectors.feature_groups import why_a_group_is_never_admitted
+from ..selectors.compatibility import why_a_group_is_never_admitted
 from .chosen_tests import with_chosen_tests
 from .grain import DATASET
 from .output_folder import check_apart, check_not_of_sources

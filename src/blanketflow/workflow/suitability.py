@@ -10,9 +10,7 @@ from ..core.cards import CATEGORICAL, KINDS, NUMERIC
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
-from ..selectors.design import why_no_strata, why_weights_are_refused
-from ..selectors.feature_groups import why_no_feature_groups
-from ..selectors.missing_cells import why_complete_rows
+from ..selectors.compatibility import why_complete_rows, why_no_feature_groups, why_no_strata, why_weights_are_refused
 from .known_network import wants_network
 from .peek import Facts
 

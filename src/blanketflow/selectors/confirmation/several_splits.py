@@ -19,8 +19,7 @@ from ...ci.splines.generalised_covariance import WIDTH
 from ...core.prior import NO_GROUPS, group_of
 from ...core.table import Column, Table
 from ...search.aggregate import aggregate
-from ..base import worst_status
-from ..run_fold import FoldOutcome
+from ..base import FoldOutcome, worst_status
 from .members import LEVEL, Confirmation
 
 #: The smallest share of the splits whose p-values may decide, and what choosing the share costs.

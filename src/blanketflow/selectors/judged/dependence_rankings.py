@@ -8,12 +8,12 @@ from ...ci.contingency.g2 import G2
 from ...ci.feature_groups import variables
 from ...core.cards import CLASSIFICATION
 from ...core.spread import standardised
+from ..base import FoldOutcome
 from ..causal.iamb import IAMB
 from ..filters.information_criteria import JMI, MIM
 from ..filters.relief import Relief
 from ..learning import task_of
 from ..ranking import RankingMethod
-from ..run_fold import FoldOutcome
 from .rows import Rows
 
 #: Level at which the search for a blanket admits features: a loose one, since beginnings of its order are judged.

@@ -17,6 +17,7 @@ from ...core.prior import NO_GROUPS
 from ...core.row_sample import sampled
 from ...core.seeds import derive_rng, derive_seed
 from ...core.table import Column, Table
+from ..base import FoldOutcome, no_search
 from .gate import Gate, of_columns, of_trees
 from .judged_round import ALL, FEW_FEATURES, NONE, Candidate, Judge, Round
 from .pace import Pace
@@ -163,6 +164,7 @@ def judge(
     max_features: int | None = None,
     most_rows: int = MOST_ROWS,
     is_look: bool = False,
+    search: Callable[..., FoldOutcome] = no_search,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -172,10 +174,10 @@ def judge(
     to the end. Below 200 rows this is repeated with other parts. If the `pace` raises `LimitReached`, the rounds that
     were complete count, and of the first round also what was judged of it. The features at the positions `included` are
     in all sets that are judged, the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out
-    together. `features` and `feature_groups` are those of `Rows`. `n_jobs` processes share the rounds, which changes no
-    answer that no limit ended. `metric` is one of the choices of `Auto`. Sets of more than `max_features` are not
-    judged, but for that of all. Of more than `most_rows` rows so many are judged. `is_look` ends this after one ranking
-    was judged once, at small sizes.
+    together. `features`, `feature_groups` and `search` are those of `Rows`. `n_jobs` processes share the rounds, which
+    changes no answer that no limit ended. `metric` is one of the choices of `Auto`. Sets of more than `max_features`
+    are not judged, but for that of all. Of more than `most_rows` rows so many are judged. `is_look` ends this after one
+    ranking was judged once, at small sizes.
 
     Raises
     ------
@@ -191,7 +193,7 @@ def judge(
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
     groups = None if groups is None else groups[rows]
-    whole = Rows(features, target, 0, pace.check_time, feature_groups=feature_groups)
+    whole = Rows(features, target, 0, pace.check_time, feature_groups=feature_groups, search=search)
     sizes = sizes_of(len(whole.names), len(included), max_features)
     coarse = sizes[1::COARSE] or sizes
     calibrated_in = balanced_parts(target.numbers(), n_parts, derive_rng(seed, "auto", "calibrated"), groups)

@@ -48,8 +48,10 @@ def rankings(rows: Rows, wanted: Collection[str] = (), pace: Pace | None = None)
     --------
     >>> from blanketflow.core.convert import as_table
     >>> from blanketflow.core.table import column_from_array
+    >>> from blanketflow.searches.run_fold import run_fold
     >>> x = np.random.default_rng(0).normal(size=(100, 3))
-    >>> found = rankings(Rows(as_table(x), column_from_array("y", (x[:, 1] > 0).astype(str)), seed=0))
+    >>> rows = Rows(as_table(x), column_from_array("y", (x[:, 1] > 0).astype(str)), seed=0, search=run_fold)
+    >>> found = rankings(rows)
     >>> {name: int(order[0]) for name, order in found}
     {'f-test': 1, 'mim': 1, 'jmi': 1, 'blanket': 1, 'relief': 1, 'lasso': 1, 'forest': 1, 'boosted': 1, 'consensus': 1}
     """

@@ -15,8 +15,7 @@ from ...core.limits import NO_LIMITS, Limits
 from ...core.prior import PriorKnowledge
 from ...core.table import Column, Table
 from ...models.encode import Design, design, moderate, moderated
-from ..base import Method
-from ..run_fold import FoldOutcome, run_fold
+from ..base import FoldOutcome, Method, no_search
 
 
 @dataclass
@@ -37,6 +36,8 @@ class Rows:
         Told how many CI tests were made.
     feature_groups : mapping of str to tuple of str
         The columns of the features that are groups.
+    search : callable returning FoldOutcome
+        Runs a method on a table: that of `Problem`.
     """
 
     features: Table
@@ -45,6 +46,7 @@ class Rows:
     check_time: Callable[[], None] = field(default=lambda: None)
     count_tests: Callable[[int], None] = field(default=lambda _: None)
     feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    search: Callable[..., FoldOutcome] = no_search
 
     @cached_property
     def names(self) -> list[str]:
@@ -85,4 +87,5 @@ class Rows:
     def run(self, method: Method, test: CITest | None, limits: Limits = NO_LIMITS) -> FoldOutcome:
         """Return what a method finds on these rows, within the limits and the time of the whole."""
         prior, limits = PriorKnowledge(feature_groups=self.feature_groups), replace(limits, check_time=self.check_time)
-        return run_fold(method, test, self.features, self.target, self.seed, limits, prior=prior, finds_stand_ins=False)
+        found = method, test, self.features, self.target, self.seed, limits
+        return self.search(*found, prior=prior, finds_stand_ins=False)

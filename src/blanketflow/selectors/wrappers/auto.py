@@ -146,7 +146,8 @@ class Auto(Method):
         def judged_by(pace: Pace, most_rows: int, is_look: bool = False) -> Judged:
             kept_together = included, problem.groups, problem.feature_groups
             how = self.n_parts, self.max_candidates, pace, count_tests, problem.tell, *kept_together, problem.n_jobs
-            return judge(features, target, seed, *how, self.metric, self.max_features, most_rows, is_look)
+            of_sets = self.metric, self.max_features, most_rows, is_look, problem.search
+            return judge(features, target, seed, *how, *of_sets)
 
         judged = judged_in_time(judged_by, pace, target.n_rows, (self.budget or {}).get("rows"))
         answers = np.flatnonzero(_may_answer(judged, len(included), judged.frequency @ widths <= most + 1e-9))
@@ -159,7 +160,7 @@ class Auto(Method):
         first = np.argsort(~np.isin(kept, included), kind="stable")
         fits = first[np.cumsum(widths[kept[first]]) <= most]  # of several sets, some with smaller groups of features
         importance = np.round(np.exp(-judged.log_ranks), 12)
-        whole = Rows(features, target, seed, pace.check_time, count_tests, problem.feature_groups)
+        whole = Rows(features, target, seed, pace.check_time, count_tests, problem.feature_groups, problem.search)
         role: dict[str, str] = {}
         if not judged.stopped:
             with suppress(LimitReached), pace.fit("roles"):

@@ -13,9 +13,9 @@ from ...data.artefacts import read_columns, write_rows
 from ...data.provenance import STATUSES, Provenance
 from ...data.splits import FINAL
 from ...data.storage import read_features
+from ...searches.run_fold import run_fold
 from ...selectors.confirmation.members import Confirmation, confirm_members
 from ...selectors.confirmation.several_splits import are_signed, combined, selected_again
-from ...selectors.run_fold import run_fold
 from ..jobs import passed_on, recorded
 from .fold import Fold
 

@@ -15,11 +15,10 @@ from ...data.marginals import read_marginal
 from ...data.provenance import Provenance
 from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
-from ...selectors.apart import runs_apart
+from ...searches.isolated import is_isolated
+from ...searches.run_fold import as_asked, not_bound
+from ...searches.stages import run_grow, run_shrink
 from ...selectors.base import Method, Problem
-from ...selectors.min_effect import with_min_effect
-from ...selectors.prior import with_prior
-from ...selectors.run_fold import not_bound, run_grow, run_shrink
 from ..identity import stands
 from ..jobs import recorded, require
 from .fold import Fold
@@ -35,9 +34,8 @@ def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
     """
     whole, test = _whole_problem(fold, marginal), fold.test() if marginal else None
     method = fold.method()
-    judged = with_min_effect(whole, test, fold.asked.get("min_effect"))
-    problem = with_prior(judged, method, test, fold.prior(), f"selector on {fold.dataset}")
-    problem = problem.of_varying() if method.keeps_untested else problem
+    asked = fold.asked.get("min_effect"), fold.prior(), f"selector on {fold.dataset}"
+    problem = as_asked(whole, method, test, *asked)
     problem.read_groups, problem.read_gaps = fold.groups, fold.gaps
     problem.say(whole.status, whole.reason)
     return problem
@@ -139,7 +137,7 @@ def _both_stand(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path) 
 
 
 def _apart(fold: Fold, method: Method, marginal: Sequence[Path]) -> bool:
-    return runs_apart(method, fold.test() if marginal else None, fold.limits())
+    return is_isolated(method, fold.test() if marginal else None, fold.limits())
 
 
 def _without_memory(problem: Problem) -> Problem:

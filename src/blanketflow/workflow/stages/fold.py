@@ -29,9 +29,9 @@ from ...data.impute import impute
 from ...data.provenance import Provenance
 from ...data.splits import fold_rows, train_rows
 from ...data.storage import WHOLE, Part, StoredTable, read_features, read_table
+from ...searches.run_fold import fold_seed
 from ...selectors import get_method
 from ...selectors.base import Method
-from ...selectors.run_fold import fold_seed
 from ..identity import content_of, made
 
 

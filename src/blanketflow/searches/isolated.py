@@ -19,21 +19,20 @@ from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.stand_ins import StandIn
 from ..search.steps import Answer, Step
-from .base import Method, Problem
-from .reliable import refused_by
+from ..selectors.base import Method, Problem
 
 #: Packages that take longer to load than most searches. What a stage's process loaded of them is loaded here when it
 #: has ended, so that the next process has it.
 LOADED_AGAIN = ("blanketflow", "lightgbm", "numba", "scipy", "sklearn")
 
 
-def runs_apart(method: Method, test: CITest | None, limits: Limits) -> bool:
+def is_isolated(method: Method, test: CITest | None, limits: Limits) -> bool:
     """Whether the stages of a search are done in processes of their own."""
     is_limited = limits.time_limit is not None and not method.always_answers
     return is_limited or is_foreign(method) or is_foreign(test)
 
 
-def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:
+def stages_isolated(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:
     """Return what some stages on a problem return, done in a process of its own; status and answers go to the problem.
 
     `work` runs the stages and returns the steps of each; each may take the time limit. The problem's rows are read
@@ -46,7 +45,7 @@ def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stage
         steps = [[_plain(step) for step in stage] for stage in work()]
         answers = [[list(answer.features), answer.count] for answer in problem.answers]
         said = {"status": problem.status, "reason": problem.reason, "answers": answers, "verdict": problem.verdict}
-        said["refused"] = [list(columns) for columns in refused_by(vars(problem).get("test"))]
+        said["refused"] = [list(columns) for columns in problem.refused_tables()]
         return said | {"steps": steps, "n_tests": problem.n_tests - before, "loaded": sorted(_heavy(sys.modules) - had)}
 
     found = in_child(told, problem.limits.time_limit, n_stages)
@@ -70,7 +69,7 @@ def _load(modules: Iterable[str]) -> None:
             importlib.import_module(module)
 
 
-def results_apart(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResults, Any]:
+def results_isolated(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResults, Any]:
     """Return the results, and what the repeats found, of a ci_test stage done in a process of its own."""
 
     def told() -> list[Any]:

@@ -1,0 +1,145 @@
+"""The question that a search puts to a method: within what is known of features, effects and groups of features.
+
+Excluded features leave the question, included ones stay in the answer. A method sees each group of features as one
+feature, and its decisions are on all columns of the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..ci.base import CITest
+from ..ci.effect import without_small
+from ..ci.feature_groups import bind_groups, variables
+from ..core.prior import PriorKnowledge
+from ..core.registry import is_foreign
+from ..core.results import CIResult, CIResults
+from ..search.steps import INCLUDED, Step
+from ..search.tiers import Tiers, role_by_time
+from ..selectors.base import Method, Problem
+from ..selectors.compatibility import Groups, check_feature_groups
+from .isolated import results_isolated
+
+
+def with_min_effect(problem: Problem, test: CITest | None, min_effect: float | None) -> Problem:
+    """Return a problem in which all effects below `min_effect` are independent, those given nothing too."""
+    if not min_effect or test is None or problem.marginal is None:
+        return problem
+    marginal = without_small(problem.marginal, test.effects(problem.marginal), min_effect)
+    return replace(problem, marginal=marginal, min_effect=min_effect)
+
+
+def with_prior(problem: Problem, method: Method, test: CITest | None, prior: PriorKnowledge, where: str) -> Problem:
+    """Return a problem without the excluded features, with the included ones noted, and groups as single features.
+
+    The excluded features leave the table too, so that no method can condition on them. Raises as `PriorKnowledge.of`
+    does, and `UnsupportedError` if the method or the test takes no groups of features.
+    """
+    if not prior or not method.obeys_prior:
+        return problem
+    known = prior.of(problem.features, where, problem.target)
+    check_feature_groups(where, method, test, known.feature_groups, problem.min_effect)
+    left_out = set(known.excluded)
+    kept = np.array([i for i, feature in enumerate(problem.features) if feature not in left_out])
+    names = [problem.features[i] for i in kept.tolist()]
+    read, columns = problem.read_table, [*names, problem.target]
+    within = replace(
+        problem,
+        features=names,
+        marginal=None if problem.marginal is None else problem.marginal.take(kept),
+        read_table=(lambda: read().select(columns)) if known.excluded else read,
+        included=known.included,
+        tiers=known.tiers,
+        costs=known.costs,
+    )
+    return with_feature_groups(within, test, known.feature_groups)
+
+
+def with_feature_groups(problem: Problem, test: CITest | None, groups: Groups) -> Problem:
+    """Return a problem whose features are the groups, and the columns in no group; included and tiers follow.
+
+    Groups are tested given nothing here, which costs one test each; columns keep their results.
+    """
+    if not groups:
+        return problem
+    names = variables(problem.features, groups)
+    grouped = replace(
+        problem,
+        features=names,
+        marginal=None,
+        included=tuple(variables(problem.included, groups)),
+        tiers=tiers_of_variables(problem.tiers, groups),
+        feature_groups=groups,
+    )
+    if test is None or problem.marginal is None:
+        return grouped
+    grouped.bind = lambda table: bind_groups(test, table, groups, problem.seed, problem.target)
+    table = problem.read_table()
+    grouped.read_table = lambda: table
+
+    def work() -> tuple[CIResults, None]:
+        bound = grouped.bind(table)
+        bound.require(problem.min_effect)
+        return bound.test_many(list(groups), problem.target), None
+
+    of_groups = (results_isolated(work) if is_foreign(test) else work())[0]
+    grouped.n_inner_tests = len(groups)
+    known: dict[str, CIResult] = dict(zip(problem.features, problem.marginal, strict=True))
+    known |= dict(zip(groups, of_groups, strict=True))
+    grouped.marginal = CIResults.from_rows(known[name] for name in names)
+    return grouped
+
+
+def tiers_of_variables(tiers: Tiers, groups: Groups) -> dict[str, int]:
+    """Return the tiers with each group by its name."""
+    of_first = {members[0]: name for name, members in groups.items()}
+    return {of_first.get(name, name): at for name, at in tiers.items()}
+
+
+def in_columns(problem: Problem, steps: Sequence[Step]) -> list[Step]:
+    """Return steps with each step on a group as one step on each of its columns."""
+    if not problem.feature_groups:
+        return list(steps)
+    return [
+        replace(s, feature=column, given=None if s.given is None else tuple(problem.columns(s.given)))
+        for s in steps
+        for column in problem.columns([s.feature])
+    ]
+
+
+def in_groups(problem: Problem, candidates: Sequence[Step]) -> list[Step]:
+    """Return candidates that `in_columns` made, with one step on each group."""
+    if not problem.feature_groups:
+        return list(candidates)
+    found: dict[str, Step] = {}
+    for s in candidates:
+        name = variables([s.feature], problem.feature_groups)[0]
+        given = None if s.given is None else tuple(variables(s.given, problem.feature_groups))
+        found.setdefault(name, replace(s, feature=name, given=given))
+    return list(found.values())
+
+
+def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
+    """Return a method's decisions with every included feature kept, and add these features to its several answers.
+
+    One that the method removed keeps the test of its removal; the role of both says that it was not found.
+    """
+    missing = dict.fromkeys(problem.included)
+    for decision in decisions:
+        if decision.kept:
+            missing.pop(decision.feature, None)
+    problem.answers[:] = [
+        replace(answer, features=(*answer.features, *(f for f in problem.included if f not in answer.features)))
+        for answer in problem.answers
+    ]
+    decided = [replace(d, kept=True, role=INCLUDED) if d.feature in missing else d for d in decisions]
+    known = {decision.feature for decision in decisions}
+    return decided + [problem.including(feature) for feature in missing if feature not in known]
+
+
+def with_roles_by_time(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
+    """Return decisions with parents told from children where tiers tell which."""
+    return [replace(d, role=role_by_time(d.feature, d.role, problem.target, problem.tiers)) for d in decisions]

@@ -1,0 +1,218 @@
+"""The stages of a search on one fold: grow and shrink, what they return checked, and what a search says of itself."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..ci.engines import columns_of
+from ..ci.tally import Count, Tally
+from ..core.errors import WrongAnswerError, shown
+from ..core.limits import LimitReached
+from ..core.progress_lines import STEPS
+from ..search.steps import Answer, Step, standing
+from ..selectors.base import Method, Problem
+from ..selectors.stand_ins import with_stand_ins
+from .isolated import stages_isolated
+from .problems import in_columns, in_groups, with_included, with_roles_by_time
+
+
+def run_grow(method: Method, problem: Problem, isolated: bool = False) -> list[Step]:
+    """Run the grow stage, `isolated` in a process of its own; return admissions and interleaved removals in order.
+
+    Raises `LimitReached` if a limit is reached and the method is not anytime; else the problem's status says so.
+    """
+    if isolated:
+        return stages_isolated(problem, lambda: [run_grow(method, problem)])[0]
+    problem.begin_stage()
+    steps: list[Step] = []
+    try:
+        grown = method.grow(problem) if problem.features else ()  # none is left where all have one value
+        for found in checked_steps(grown, "grow", problem):
+            steps.append(found)
+            _tell_step(problem, "grow", found)
+    except LimitReached as limit:
+        if not method.anytime:
+            raise
+        problem.say("timeout", f"grow stopped: {limit}")
+    say_what_was_not_tested(method, problem, standing(steps))
+    problem.tell(f"grow: {len(standing(steps))} candidates, {problem.n_tests:,} CI tests")
+    return in_columns(problem, steps)
+
+
+def run_shrink(method: Method, problem: Problem, candidates: list[Step], isolated: bool = False) -> list[Step]:
+    """Run the shrink stage and return one decision per feature; raises as `run_grow` does.
+
+    After a limit is reached, a candidate without a decision is kept.
+    """
+    if isolated:
+        return stages_isolated(problem, lambda: [run_shrink(method, problem, candidates)])[0]
+    problem.begin_stage()
+    candidates = in_groups(problem, candidates)
+    decisions: list[Step] = []
+    try:
+        for found in checked_steps(method.shrink(problem, candidates), "shrink", problem):
+            decisions.append(found)
+            _tell_step(problem, "shrink", found)
+    except LimitReached as limit:
+        if not method.anytime:
+            raise
+        problem.say("timeout", f"shrink stopped: {limit}")
+        decided = {decision.feature for decision in decisions}
+        decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
+    check_answers(problem)
+    say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
+    decisions = with_included(problem, decisions)
+    if problem.finds_stand_ins and method.card.family != "reference":
+        decisions = with_stand_ins(problem, decisions)
+    decisions = with_roles_by_time(problem, decisions)
+    kept = [decision for decision in decisions if decision.kept]
+    problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
+    problem.answers[:] = [replace(a, features=tuple(problem.columns(a.features))) for a in problem.answers]
+    return in_columns(problem, decisions)
+
+
+def _tell_step(problem: Problem, stage: str, step: Step) -> None:
+    """Say what a stage decided about one feature, if a line per step was asked for."""
+    if problem.tell.says(STEPS):
+        did = "removes" if not step.kept else "admits" if stage == "grow" else "keeps"
+        problem.tell(f"{stage}: {did} {step.feature}, p = {step.p_value:.2g}", STEPS)
+
+
+def checked_steps(steps: Any, stage: str, problem: Problem) -> Iterator[Step]:
+    """Yield the steps of a method's grow or shrink, as they come. A later step may take back an earlier one.
+
+    Raises `WrongAnswerError` if one is not a step about a feature of the table, or keeps a feature that is kept
+    already.
+    """
+    known, members = frozenset(problem.features), set()
+    for step in _each(steps, stage):
+        _check_step(step, stage, known, problem.target)
+        if step.kept and step.feature in members:
+            raise WrongAnswerError(f"{stage} returned feature {shown(step.feature)} twice")
+        (members.add if step.kept else members.discard)(step.feature)
+        yield step
+
+
+def check_answers(problem: Problem) -> None:
+    """Raise `WrongAnswerError` unless all Markov blankets that a method found consist of features of the table."""
+    known = frozenset(problem.features)
+    for answer in problem.answers:
+        if not isinstance(answer, Answer) or not isinstance(answer.count, numbers.Integral):
+            raise WrongAnswerError(f"one of the answers is {shown(answer)}, which is not an Answer")
+        for feature in answer.features:
+            _check_feature(feature, "one of the answers holds", known, problem.target)
+        if len(set(answer.features)) < len(answer.features):
+            raise WrongAnswerError(f"one of the answers holds a feature twice: {shown(list(answer.features))}")
+
+
+def _each(steps: Any, stage: str) -> Iterable[Any]:
+    if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
+        raise WrongAnswerError(f"{stage} returned {shown(steps)}, but must return a list of steps")
+    return steps
+
+
+def _check_step(step: Any, stage: str, known: frozenset[str], target: str) -> None:
+    if not isinstance(step, Step):
+        raise WrongAnswerError(f"{stage} returned {shown(step)} among its steps, which is not a Step")
+    _check_feature(step.feature, f"{stage} returned", known, target)
+    wrong = _what_is_wrong(step)
+    if wrong:
+        raise WrongAnswerError(f"{stage} returned for feature {shown(step.feature)} {wrong}")
+
+
+def _what_is_wrong(step: Step) -> str:
+    """Return what is wrong with a step's fields; nothing if they are as they must be."""
+    if not _is_number(step.importance) or not math.isfinite(step.importance):
+        return f"the importance {shown(step.importance)}, which is not a finite number"
+    if not _is_number(step.p_value) or not 0 <= step.p_value <= 1:
+        return f"the p-value {shown(step.p_value)}, which is not between 0 and 1"
+    if not _is_number(step.statistic) or math.isnan(step.statistic):
+        return f"the statistic {shown(step.statistic)}, which is not a number"
+    if not isinstance(step.kept, bool | np.bool_):
+        return f"kept={shown(step.kept)}, which is neither true nor false"
+    if not (isinstance(step.role, str) and isinstance(step.group, str)):
+        return f"role {shown(step.role)} and group {shown(step.group)}: both must be text"
+    if step.given is not None and not all(isinstance(name, str) for name in step.given):
+        return f"the conditioning set {shown(step.given)}, which does not consist of names"
+    return ""
+
+
+def _check_feature(feature: Any, where: str, known: frozenset[str], target: str) -> None:
+    if not isinstance(feature, str) or feature not in known:
+        what = "the target" if feature == target else "not a feature of the table"
+        raise WrongAnswerError(f"{where} {shown(feature)}, which is {what}")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float or isinstance(value, numbers.Real)  # the usual case, and the fast one
+
+
+#: A search is not reliable if more than this share of its tests could not be made.
+MOST_NOT_MADE = 0.25
+#: Nor if it admitted so many features, conditioning on all of them, that there are fewer rows for each.
+ROWS_PER_ADMITTED = 5
+
+
+def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) -> None:
+    """Let a search say ``unreliable`` if its answer is for want of rows.
+
+    That is so if it keeps nothing, and some features could not be tested; if more than `MOST_NOT_MADE` of the features
+    could not be tested; if more than that share of the tests given other features could not be made; or if that is so
+    of the round with which a forward search ended: then it ended for want of rows, and not because the rest is
+    independent. A search that admits the strongest of many features again and again also ends where those admitted
+    explain the target by chance, since there are hardly more rows than these: see `ROWS_PER_ADMITTED`. Methods that
+    only measure information, and tests that use what is not reliable (``unreliable: use``), are taken as they are.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    problem : Problem
+        The question, after a stage.
+    kept : list of Step
+        The features that stand after the stage.
+    """
+    if method.needs != "p-value" or problem.marginal is None:
+        return
+    for reason in _reasons(problem, kept):
+        if getattr(problem.test.test_config, "unreliable", None) != "use":
+            problem.say("unreliable", reason)
+
+
+def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:
+    n_features, n_untested = len(problem.marginal), int((~problem.marginal.reliable).sum())
+    if n_untested and (not kept or n_untested > MOST_NOT_MADE * n_features):
+        yield f"{n_untested} of {n_features} features could not be tested: there are too few rows"
+    tally = problem.test.tally if "test" in vars(problem) else Tally()
+    for count, given in ((tally.all, "given other features"), (tally.last_round, "given those that it had admitted")):
+        if count is None or count.n_not_made <= MOST_NOT_MADE * count.n_asked:
+            continue
+        share = f"{count.n_not_made / count.n_asked:.0%} of the" if count.n_made else "none of the"
+        could = "could not be made" if count.n_made else "could be made"
+        said = f"{share} {count.n_asked:,} tests {given} {could}: there are too few rows{_needed(problem, count)}"
+        if count is tally.last_round:
+            said = f"the search ended for want of rows: {said}"
+        yield said if tally.all.n_made or not kept else f"not separated: {said}"
+    needed = ROWS_PER_ADMITTED * tally.n_admitted
+    if needed and hasattr(problem.test.engine, "rows_needed") and needed > problem.table.n_rows:
+        yield (
+            f"{tally.n_admitted} features were admitted, for which there are too few rows (at least {needed:,} are "
+            f"needed, there are {problem.table.n_rows:,}): a smaller alpha admits fewer"
+        )
+
+
+def _needed(problem: Problem, count: Count) -> str:
+    """Return how many rows the smallest of the tests that were not made needs, where that is known."""
+    if count.first is None:
+        return ""
+    candidate, (target, *given) = count.first
+    n_rows = problem.test.rows_needed(candidate, target, tuple(given))
+    count_rows = getattr(problem.test.engine, "n_complete", lambda _: problem.table.n_rows)
+    there_are = count_rows((*columns_of(candidate), target, *given))
+    return "" if n_rows is None else f" (at least {n_rows:,} are needed, there are {there_are:,})"

@@ -1,0 +1,249 @@
+"""What a method and its CI test can be asked: weights, groups, strata, missing cells, effects, groups of features.
+
+A function whose name begins with ``why`` returns the reason against it in words, for the plan and for messages; one
+whose name begins with ``check`` raises it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..ci.base import CITest
+from ..ci.choice import AUTO
+from ..ci.effect import MIN_EFFECT
+from ..ci.missing.incomplete_rows import incomplete_rule, why_not_incomplete, with_incomplete
+from ..core.cards import EXACT, IMPUTATIONS
+from ..core.design import ENOUGH_CLUSTERS, SAMPLING
+from ..core.errors import ParameterError, UnsupportedError
+from ..core.registry import discover
+from .base import Method
+
+#: The columns of each group of features, by its name.
+Groups = Mapping[str, tuple[str, ...]]
+
+
+def check_pair(method: Method, test: CITest | None) -> None:
+    """Raise `UnsupportedError` unless the test measures what the method needs, also of sets of columns if needed."""
+    if test is None:
+        return
+    if method.needs not in test.card.measures:
+        raise UnsupportedError(
+            f"{method.card.id} needs a test that measures {method.needs}, which {test.card.id} does not. "
+            "See blanketflow.list_ci_tests()."
+        )
+    if method.tests_sets() and not test.card.column_sets:
+        raise UnsupportedError(
+            f"{method.card.id} needs a test of sets of columns with these options, but {test.card.id} tests one column "
+            "at a time. Choose a test with column_sets in blanketflow.list_ci_tests(), or m: 1."
+        )
+
+
+def check_choice(method: Method) -> None:
+    """Raise `UnsupportedError` unless a test can be chosen for the method: all tests that are chosen give p-values."""
+    if method.needs != "p-value":
+        raise UnsupportedError(
+            f"{method.card.id} needs a test that measures {method.needs}, and auto chooses among tests by their "
+            "p-values. Name a test, such as g2."
+        )
+
+
+def check_resolution(method: Method, test: CITest | None, n_features: int) -> None:
+    """Raise `ParameterError` if no p-value that the test can give is small enough for the method to admit a feature."""
+    reason = test.why_not(method, n_features) if test is not None else None
+    if reason:
+        raise ParameterError(f"{reason}.")
+
+
+def why_no_weights(method: Method | type[Method], test: CITest | None, confirm: bool = False) -> str | None:
+    """Return why rows cannot have weights, or None if they can."""
+    if confirm:
+        return "confirm leaves single rows out, so that rows cannot have weights"
+    for one in (method, test):
+        if one is not None and one.draws_rows:
+            return f"{one.card.id} draws, permutes or compares single rows, so that rows cannot have weights"
+    return None
+
+
+#: What a method may need of its test that is not measured within strata, in words.
+_NOT_WITHIN = {"entropy": "entropy", "hsic": "HSIC"}
+
+
+def why_no_sampling_weights(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
+    """Return why rows cannot have sampling weights, or None if they can.
+
+    Examples
+    --------
+    >>> from blanketflow.ci import get_ci_test
+    >>> from blanketflow.selectors.causal.gs import GS
+    >>> why_no_sampling_weights(GS(), get_ci_test("fisher-z")) is None
+    True
+    >>> why_no_sampling_weights(GS(), get_ci_test("mi-permutation"))
+    'mi-permutation draws, permutes or compares single rows, so that rows cannot have weights'
+    """
+    if reason := why_no_weights(method, test, confirm):
+        return reason
+    if reads := method.reads_rows():
+        return f"{method.card.id} {reads}, which knows no sampling weights"
+    if test is not None and not test.card.design_based:
+        return f"{test.card.id} knows no sampling weights"
+    return None
+
+
+def why_weights_are_refused(
+    weights_are: str | None, method: Method, test: CITest | None, confirm: bool = False
+) -> str | None:
+    """Return why rows cannot have weights of this kind, or None if they can or have none."""
+    if weights_are is None:
+        return None
+    why_no = why_no_sampling_weights if weights_are == SAMPLING else why_no_weights
+    return why_no(method, test, confirm)
+
+
+def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
+    """Return why tests cannot be made within strata, or None if they can; references need not know them.
+
+    Examples
+    --------
+    >>> from blanketflow.ci import get_ci_test
+    >>> from blanketflow.selectors.causal.srs import SRS
+    >>> why_no_strata(SRS(), get_ci_test("g2"))
+    'srs fits a sparse group lasso to rows, which knows no strata'
+    """
+    if method.card.family == "reference":
+        return None
+    if test is None:
+        return f"within is for CI tests, and {method.card.id} uses none"
+    if reads := method.reads_rows():
+        return f"{method.card.id} {reads}, which knows no strata"
+    if method.needs in _NOT_WITHIN:
+        return f"{method.card.id} measures {_NOT_WITHIN[method.needs]}, which is not measured within strata"
+    return "confirm does not test within strata" if confirm else None
+
+
+def why_p_values_mislead(method: Method | type[Method], test: CITest | None) -> str:
+    """Return where the p-values that a method decides by are no error rates, as the test's card says; else nothing."""
+    return f"{test.card.id}: {test.misleads}" if test and test.misleads and method.needs == "p-value" else ""
+
+
+def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
+    """Return in words why p-values of rows in groups may be too small; empty if they are not.
+
+    `n_groups` is None if it is not known.
+
+    Examples
+    --------
+    >>> from blanketflow.ci import get_ci_test
+    >>> why_groups_are_ignored(get_ci_test("g2"), 40)
+    ''
+    >>> why_groups_are_ignored(get_ci_test("cpi", permute="clusters"), 12)[:19]
+    'there are 12 groups'
+    """
+    if not (test.knows_clusters or test.card.design_based):
+        return (
+            f"rows of one group stay together, but p-values of {test.card.id} take all rows as independent: they may "
+            "be too small. fisher-z, g2, chi2 and lr-mixed know groups, and tests that permute have permute"
+        )
+    if n_groups is not None and n_groups < ENOUGH_CLUSTERS:
+        groups = "there is 1 group" if n_groups == 1 else f"there are {n_groups} groups"
+        return (
+            f"{groups}, and rates of false positives of grouped rows were measured from "
+            f"{ENOUGH_CLUSTERS} on: with fewer p-values may be too small"
+        )
+    return ""
+
+
+def why_complete_rows(method: Method, test: CITest | None, rule: str | int | None) -> str | None:
+    """Return why a method with a test cannot search by a rule of `incomplete_rule`, or None if it can."""
+    if rule is None:
+        return None
+    if method.needs_complete_rows():
+        asked = IMPUTATIONS if isinstance(rule, int) else rule
+        options = "" if method.learns_from == "rows" else " with these options"
+        return (
+            f"{method.card.id}{options} looks at the rows themselves, so that {asked} is refused: set "
+            "missing to impute or drop, or choose a search by a CI test"
+        )
+    return None if test is None else why_not_incomplete(test, rule)
+
+
+def for_missing_cells(
+    where: str, method: Method, test: CITest | None, missing: str, imputations: int | None
+) -> CITest | None:
+    """Return the test as it is when bound to rows with missing cells.
+
+    Raises `UnsupportedError`, beginning with `where`, if the method or the test needs complete rows, and
+    `ParameterError` if copies are asked for but nothing is imputed.
+    """
+    rule = incomplete_rule(where, missing, imputations)
+    if reason := why_complete_rows(method, test, rule):
+        raise UnsupportedError(f"{where}: {reason}.")
+    return None if test is None else with_incomplete(test, rule)
+
+
+def takes_min_effect(method: Method | type[Method]) -> bool:
+    """Return whether a method decides by the p-values of a CI test, as causal methods do."""
+    return method.card.family == "causal" and method.default_test is not None and method.needs == "p-value"
+
+
+def decides_by_p_values_alone(method: Method, test: CITest | None, min_effect: float | None) -> bool:
+    """Return whether a search asks for no smallest effect, though it takes one."""
+    return not min_effect and takes_min_effect(method) and test is not None and bool(test.card.effect)
+
+
+def check_min_effect(where: str, method: Method, test: CITest | None, min_effect: float | None) -> None:
+    """Raise `ParameterError` if a smallest effect is out of range, or asked of a method or test that knows none.
+
+    The message begins with `where`. `test` is None as long as it is not chosen: all that are chosen know effects.
+    """
+    MIN_EFFECT.check(where, "min_effect", min_effect)
+    if not min_effect:
+        return
+    if not takes_min_effect(method):
+        raise ParameterError(f"{where}: {method.card.id} decides by no p-values of a CI test. Remove min_effect.")
+    if test is not None and not test.card.effect:
+        tests = discover("blanketflow.ci").items()
+        others = [name for name, other in tests if other.card.effect and other.card.p_values != EXACT]
+        raise ParameterError(
+            f"{where}: {test.card.id} knows no size of an effect that min_effect could be compared with. Remove "
+            f"min_effect, or set ci_test to {AUTO} or one of {', '.join(others)}."
+        )
+
+
+def why_no_feature_groups(
+    method: Method | type[Method], test: CITest | None, min_effect: float | None = None
+) -> str | None:
+    """Return why features cannot stay together in groups, or None if they can."""
+    if not method.takes_feature_groups:
+        return f"{method.card.id} works on single columns, so that feature_groups cannot stay together"
+    if test is not None and method.needs != "p-value" and not test.joins_columns:
+        return f"{test.card.id} measures {method.needs} of single columns, and not of feature_groups; g2 does"
+    if min_effect and test is not None and type(test).effects_of_sets is not CITest.effects_of_sets:
+        return f"min_effect cannot be compared with what {test.card.id} says of feature_groups; lr-mixed and g2 can"
+    return None
+
+
+def why_a_group_is_never_admitted(method: Method, test: CITest | None, groups: Groups) -> str | None:
+    """Return why a method can never admit a group whose columns are tested one by one; None if it can.
+
+    The p-value of such a group is that of its best column times their number, and no p-value may be small enough.
+    """
+    alpha = method.options().get("alpha")
+    if alpha is None or test is None or test.joins_columns or test.card.column_sets or not groups:
+        return None
+    name, n = max(((name, len(members)) for name, members in groups.items()), key=lambda group: group[1])
+    if n * test.smallest_p() <= alpha:
+        return None
+    return (
+        f"{test.card.id} gives no p-value below {test.smallest_p():.2g}, and {n} times that for the {n} columns of the "
+        f"feature group {name!r}, so {method.card.id} at alpha {alpha:g} never admits it: {test.to_reach(alpha / n)}"
+    )
+
+
+def check_feature_groups(
+    where: str, method: Method, test: CITest | None, groups: Groups, min_effect: float | None = None
+) -> None:
+    """Raise `UnsupportedError` if groups cannot stay together, and `ParameterError` if one is never admitted."""
+    if groups and (reason := why_no_feature_groups(method, test, min_effect)):
+        raise UnsupportedError(f"{where}: {reason}. Remove feature_groups, or choose another method or CI test.")
+    if reason := why_a_group_is_never_admitted(method, test, groups):
+        raise ParameterError(f"{where}: {reason}.")
