@@ -66,7 +66,7 @@ test-all: setup-test lint ## every check there is, but for the cluster's
 	$(PYTEST) -m "not cluster"
 
 papers: setup ## the papers' experiments beside what they printed; data from the folder BLANKETFLOW_DATA
-	$(BIN)/python benchmarks/paper_data.py
+	$(BIN)/python -m studies.shared.paper_data
 	for config in config/papers/*.yaml; do $(BIN)/blanketflow run --cores $(CORES) --configfile $$config || exit 1; done
 
 test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
@@ -92,8 +92,8 @@ sbom: setup-audit ## write the bill of materials of a release: dist/sbom.json
 	envs/make-sbom $(BIN)
 
 lint: setup-test ## style of Python and Snakemake files
-	$(BIN)/ruff check src scripts envs tests benchmarks docs
-	$(BIN)/ruff format --check src scripts envs tests benchmarks docs
+	$(BIN)/ruff check src scripts envs tests studies docs
+	$(BIN)/ruff format --check src scripts envs tests studies docs
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile rules workflow
 	$(BIN)/snakemake --lint
@@ -106,26 +106,26 @@ docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the 
 	@echo "docs/_build/html/index.html"
 
 bench: setup-bench ## measure everything, beside other packages: half an hour; FULL=--full for what takes minutes a number
-	$(BIN)/python benchmarks/bench.py $(FULL)
+	$(BIN)/python -m studies.speed $(FULL)
 
 benchmark-answer: setup-bench ## measure auto beside what people use, hours; goes on where it stopped; data from BLANKETFLOW_DATA
-	$(BIN)/python benchmarks/paper_data.py
-	PYTHONPATH=benchmarks $(BIN)/snakemake --cores $(CORES) --keep-going --configfile config/answer.yaml
-	$(BIN)/python benchmarks/answer.py
+	$(BIN)/python -m studies.shared.paper_data
+	PYTHONPATH=. $(BIN)/snakemake --cores $(CORES) --keep-going --configfile studies/answer/answer.yaml
+	$(BIN)/python -m studies.answer.page
 
 calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where it ended; then error-control
-	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES) --workers $(CORES)
+	$(BIN)/python -m studies.calibration --budget-minutes $(MINUTES) --workers $(CORES)
 	$(MAKE) error-control
 
 error-control: setup ## measure knockoffs for MINUTES=60, going on where the last run ended; then the rest of its page
-	$(BIN)/python benchmarks/error_control.py --budget-minutes $(MINUTES)
-	$(BIN)/python benchmarks/stability_selection.py
-	$(BIN)/python benchmarks/dcrt.py
-	$(BIN)/python benchmarks/confirmation.py
-	$(BIN)/python benchmarks/corrected_blankets.py
+	$(BIN)/python -m studies.error_control --budget-minutes $(MINUTES)
+	$(BIN)/python -m studies.error_control.stability_selection
+	$(BIN)/python -m studies.error_control.dcrt
+	$(BIN)/python -m studies.error_control.confirmation
+	$(BIN)/python -m studies.error_control.corrected_blankets
 
 error-control-packages: setup-bench ## the same beside hidimstat and knockpy, for MINUTES=60 of CPU time; it goes on, too
-	$(BIN)/python benchmarks/knockoff_packages.py --budget-minutes $(MINUTES)
+	$(BIN)/python -m studies.knockoff_packages --budget-minutes $(MINUTES)
 
 clean: ## remove results and caches, keep .venv
 	rm -rf results .snakemake

@@ -10,6 +10,7 @@ from blanketflow import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 from generate import write_pages
+from generate.studies import links_of_site
 
 project = "blanketflow"
 author = "The blanketflow developers"
@@ -51,3 +52,10 @@ html_theme_options = {
 def setup(app: Sphinx) -> None:
     """Write the pages that are made of declarations before Sphinx looks for its sources."""
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
+    app.connect("source-read", _link_to_studies)
+
+
+def _link_to_studies(app: Sphinx, name: str, source: list[str]) -> None:
+    """Mend the links of a page to the studies, which are beside docs/ as files and below it on the site."""
+    if not name.startswith("studies/"):
+        source[0] = links_of_site(f"docs/{name}.md", source[0])

@@ -14,6 +14,7 @@ from .capabilities import capabilities_page
 from .cards import card_pages
 from .results import results_page
 from .sources import simulated_page
+from .studies import charts_of_studies, study_pages
 
 __all__ = ["pages", "write_pages"]
 
@@ -30,12 +31,16 @@ def pages() -> dict[str, str]:
     >>> "methods/gs.md" in pages()
     True
     """
-    return card_pages() | {
-        "results.md": results_page(),
-        "simulated.md": simulated_page(),
-        "bad-input.md": bad_input_page(_CASES),
-        "capabilities.md": capabilities_page(),
-    }
+    return (
+        card_pages()
+        | study_pages()
+        | {
+            "results.md": results_page(),
+            "simulated.md": simulated_page(),
+            "bad-input.md": bad_input_page(_CASES),
+            "capabilities.md": capabilities_page(),
+        }
+    )
 
 
 def write_pages(folder: str | Path) -> None:
@@ -47,7 +52,7 @@ def write_pages(folder: str | Path) -> None:
         Where the documentation's sources are. A page that is there with the same text keeps its time, so that Sphinx
         reads only what has changed.
     """
-    made = pages() | {"rooms.svg": rooms_drawing()}
+    made = pages() | charts_of_studies() | {"rooms.svg": rooms_drawing()}
     for name, text in made.items():
         path = Path(folder) / name
         path.parent.mkdir(parents=True, exist_ok=True)

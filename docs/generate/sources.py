@@ -18,8 +18,8 @@ def simulated_page() -> str:
         "`splits: {evaluation: 1}` each one has its own test rows.",
         '`source: "network:alarm"` draws rows from a published Bayesian network that the package pgmpy provides '
         '(`pip install "blanketflow[networks]"`), and `source: "network:nets/mine.bif"` from one of your own: BIF, or '
-        "JSON for Gaussian and mixed networks ([config keys](config.md)). [The papers, repeated](papers.md) lists "
-        "results that were repeated in this way.",
+        "JSON for Gaussian and mixed networks ([config keys](config.md)). [The papers, "
+        "repeated](../studies/papers/README.md) lists results that were repeated in this way.",
     ]
     for name, known in NETWORKS.items():
         truth, nodes = known.truth(), known.network.nodes

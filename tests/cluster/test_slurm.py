@@ -9,8 +9,8 @@ from slurm_runs import accounted, names, on_slurm, slurm
 
 from workflow_runs import PROJECT, assert_equal_results, configure, contents, snakemake
 
-sys.path.insert(0, str(PROJECT / "benchmarks"))
-from cluster import ARRAYS, CONFIG, GROUPS, JOINED, STAGES
+sys.path.insert(0, str(PROJECT))
+from studies.cluster.__main__ import ARRAYS, CONFIG, GROUPS, JOINED, STAGES
 
 # Two threads for one rule, to see that Slurm is asked for them.
 THREADS = ("--set-threads", "tables=2")

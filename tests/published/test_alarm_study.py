@@ -16,8 +16,8 @@ from blanketflow.selectors import get_method
 from blanketflow.workflow.plan import make_plan
 
 REPO = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((REPO / "config/alarm-study.yaml").read_text(encoding="utf-8"))
-PRINTED = yaml.safe_load(Path(__file__).with_name("alarm_study.yaml").read_text(encoding="utf-8"))
+CONFIG = yaml.safe_load((REPO / "studies/alarm/alarm-study.yaml").read_text(encoding="utf-8"))
+PRINTED = yaml.safe_load((REPO / "studies/alarm/published.yaml").read_text(encoding="utf-8"))
 RECOVERY = {
     (selector, *column.split()): [float(number) for number in text.split(" ± ")]
     for table in PRINTED
@@ -25,7 +25,7 @@ RECOVERY = {
     for selector, texts in table["rows"].items()
     for column, text in zip(table["columns"], texts, strict=True)
 }
-#: The rows of MMMB and HITON-MB at 50 rows contradict the other tables: docs/alarm-study.md says how.
+#: The rows of MMMB and HITON-MB at 50 rows contradict the other tables: studies/alarm/README.md says how.
 DOUBTFUL = {("mmmb", "50"), ("hiton-mb", "50")}
 CASES = [case for case in RECOVERY if case[0] in CONFIG["selectors"] and case[:2] not in DOUBTFUL]
 

@@ -14,14 +14,14 @@ HONEST, OPTIMISTIC = "training rows", "all rows"
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory):
     """The verdict on each cell: table, method and what it was selected on."""
-    config = yaml.safe_load((PROJECT / "config/papers/ppfs.yaml").read_text("utf-8"))
+    config = yaml.safe_load((PROJECT / "studies/papers/configs/ppfs.yaml").read_text("utf-8"))
     asked = {name: config["selectors"][name] for name in ("ppfs-50-0", "mixed-mb", "all")}
     config |= {
         "output": "results",
         "datasets": {"wdbc": {"source": "sklearn:breast_cancer"}},
         "splits": config["splits"] | {"repeats": 3},
         "selectors": {name: {k: v for k, v in spec.items() if k != "datasets"} for name, spec in asked.items()},
-        "printed": {"ppfs": str(PROJECT / "tests/published/ppfs.yaml")},
+        "printed": {"ppfs": str(PROJECT / "studies/papers/published/ppfs.yaml")},
     }
     folder = configure(tmp_path_factory.mktemp("wdbc"), config)
     snakemake(folder, "--cores", "2", *WITHOUT_REPORT)

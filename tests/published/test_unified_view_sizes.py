@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import yaml
-from paper_data import RECIPES, make
 
 import blanketflow as bf
 from blanketflow.reporting.printed import read_printed
+from studies.shared.paper_data import RECIPES, make
 from workflow_runs import PROJECT
 
 ROOT = Path(os.environ.get("BLANKETFLOW_DATA", PROJECT.parent / "shared" / "data"))
@@ -29,7 +29,7 @@ CAUSAL = ("mmpc", "hiton-pc", "mmmb", "hiton-mb", "iamb")
 @pytest.fixture(scope="module")
 def printed():
     """The sizes of the causal methods, by data set and method."""
-    tables = read_printed(PROJECT / "tests/published/unified_view.yaml")
+    tables = read_printed(PROJECT / "studies/papers/published/unified_view.yaml")
     return {key: cell.value for t in tables if t.measure == "n-features" for key, cell in t.cells.items() if cell}
 
 

@@ -1,13 +1,14 @@
-"""What docs/answer-measured.md says of selectors: what is lacking, how failures count, and what splits could show."""
+"""What studies/answer/README.md says of selectors: what is lacking, how failures count, and what splits could show."""
 
 from argparse import Namespace
 
-import answer
-import answer_rows
-import answer_tables
 import numpy as np
 import pandas as pd
 import pytest
+
+from studies.answer import page as answer
+from studies.answer import rows as answer_rows
+from studies.answer import tables as answer_tables
 
 SCORES = {"logistic": 0.8, "ridge": np.nan, "knn": 0.6, "lightgbm": 0.7, "svm": 0.9}
 FACTS = {"metric": "accuracy", "n": 100, "d": 4, "seconds": 1.0}

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from calibration import study
-from calibration.designs import ALTERNATIVES, FEWEST_GIVEN, NULLS, sample
-from calibration.page import bounds, rates, reach, verdict
 from scipy.stats import binomtest
 
 import blanketflow as bf
@@ -12,6 +9,9 @@ from blanketflow.ci.contingency.contingency import DiscreteTest
 from blanketflow.core.cards import CATEGORICAL
 from blanketflow.core.registry import discover
 from levels import Level
+from studies.calibration import study
+from studies.calibration.designs import ALTERNATIVES, FEWEST_GIVEN, NULLS, sample
+from studies.calibration.page import bounds, rates, reach, verdict
 
 #: All but those that know the truth.
 TESTS = {

@@ -16,15 +16,18 @@ from blanketflow.workflow.layout import path_of
 from generate import pages, write_pages
 from generate.architecture import import_rule, rooms_drawing
 from generate.results import STAGES
+from generate.studies import charts_of_studies
 
 REPO = Path(__file__).parents[2]
 GENERATED = {f"docs/{name}": text for name, text in pages().items()}
+FOLDERS = "docs", "studies"
 WRITTEN = {
     str(path.relative_to(REPO)): path.read_text(encoding="utf-8")
-    for path in [REPO / "README.md", REPO / "CONTRIBUTING.md", *(REPO / "docs").rglob("*.md")]
+    for path in [REPO / "README.md", REPO / "CONTRIBUTING.md", *(p for f in FOLDERS for p in (REPO / f).rglob("*.md"))]
     if "_build" not in path.parts and str(path.relative_to(REPO)) not in GENERATED
 }
 PAGES = WRITTEN | GENERATED
+CHARTS = {f"docs/{name}" for name in charts_of_studies()}
 FENCE = re.compile(r"^( *)```(\S*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\))?[^()\s]*)\)")
 KINDS = {"methods": "selectors", "tests": "ci", "models": "models"}
@@ -64,7 +67,7 @@ def resolved(name, link):
 def test_links_lead_to_a_file_and_a_heading(name):
     for link in links(name):
         file, anchor = resolved(name, link)
-        assert file in PAGES or (REPO / file).exists(), f"{name}: {link}"
+        assert file in PAGES or file in CHARTS or (REPO / file).exists(), f"{name}: {link}"
         assert not anchor or anchor in anchors(PAGES[file]), f"{name}: {link}"
 
 

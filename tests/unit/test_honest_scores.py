@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from honest_scores import PAGE, RESULTS, table_of, truth
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
@@ -12,6 +11,7 @@ from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.judged.held_out import judge
 from blanketflow.selectors.judged.judged_round import NONE
 from blanketflow.selectors.judged.pace import Pace
+from studies.answer.honest_scores import PAGE, RESULTS, table_of, truth
 
 FRESH = 5000
 

@@ -15,13 +15,13 @@ SPECS = {"a": {"method": "all"}, "b": {"method": "bahsic", "datasets": ["one", "
     ],
 )
 def test_a_data_set_has_its_own_selectors(dataset, names, wanted):
-    from in_parts import selectors_of
+    from studies.shared.in_parts import selectors_of
 
     assert selectors_of(dataset, SPECS, names) == wanted
 
 
 def test_the_page_takes_up_a_run_in_parts(tmp_path):
-    from papers import KEPT, renewed
+    from studies.papers.page import KEPT, renewed
 
     def cells(*datasets, selected_on="training rows"):
         rows = [dict.fromkeys(KEPT, "") | {"dataset": name, "selected_on": selected_on} for name in datasets]

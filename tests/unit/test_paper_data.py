@@ -1,9 +1,10 @@
-"""How benchmarks/paper_data.py cuts numbers into labels."""
+"""How studies/shared/paper_data.py cuts numbers into labels."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from paper_data import cut
+
+from studies.shared.paper_data import cut
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from blanketflow.reporting.printed import compare_with_printed, read_printed
 from blanketflow.reporting.printed.tables import MEASURES
 from blanketflow.workflow import collect
 
-PUBLISHED = Path(__file__).parents[1] / "published"
+PUBLISHED = Path(__file__).parents[2] / "studies" / "papers" / "published"
 TABLE = {"table": 2, "measure": "accuracy", "model": "tree", "columns": ["gs"], "rows": {"iris": ["0.80"]}}
 
 

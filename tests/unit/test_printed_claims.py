@@ -14,7 +14,7 @@ from blanketflow.core.holm import holm
 from blanketflow.reporting.printed import judge, read_claims
 from blanketflow.workflow.collect import HONEST
 
-PUBLISHED = Path(__file__).parents[1] / "published"
+PUBLISHED = Path(__file__).parents[2] / "studies" / "papers" / "published"
 ENTRY = {"figure": 5, "measure": "error", "model": "tree"}
 
 

@@ -13,11 +13,11 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (
     "src",
     "scripts",
-    *(pytest.param(name, marks=pytest.mark.extended) for name in ("benchmarks", "tests", "docs")),
+    *(pytest.param(name, marks=pytest.mark.extended) for name in ("studies", "tests", "docs")),
 )
 #: Where chance is asked for, or starts nowhere.
 ALLOWED = {
-    "benchmarks/knockoff_packages.py": {"numpy.random.seed"},  # knockpy takes its random numbers from there
+    "studies/knockoff_packages/__main__.py": {"numpy.random.seed"},  # knockpy takes its random numbers from there
     "src/blanketflow/core/seeds.py": {"numpy.random.default_rng"},  # random_state=None, as scikit-learn has it
     "src/blanketflow/ci/contingency/binning.py": {"scipy.cluster.vq.kmeans"},  # starts at centres that are given
     "tests/unit/test_kernels_signed_rank.py": {"scipy.stats.permutation_test"},  # of all permutations

@@ -22,7 +22,7 @@ from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.tie_star import Exclusions, TIEStar, tells_nothing_more
 from literal import KnownTest
 
-STUDY = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/tie_star.py"))
+STUDY = runpy.run_path(str(Path(__file__).parents[2] / "studies/tie_star/__main__.py"))
 NETWORKS, TARGET = STUDY["NETWORKS"], STUDY["TARGET"]
 NO_SPOUSES = [name for name, (network, _) in NETWORKS.items() if not network.dag().spouses(TARGET)]
 #: Entropies, in nats, that differ by less are equal.

@@ -1,10 +1,20 @@
-"""The measure of what can be seen of a rare class, in benchmarks/rare_outcomes.py."""
+"""The measure of what can be seen of a rare class, in studies/answer/rare_outcomes.py."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from rare_outcomes import CELLS, LEVEL, N_PERMUTATIONS, NOISE, SIGNAL, is_seen_by_the_largest_auc, simulated, table_of
 from sklearn.metrics import roc_auc_score
+
+from studies.answer.rare_outcomes import (
+    CELLS,
+    LEVEL,
+    N_PERMUTATIONS,
+    NOISE,
+    SIGNAL,
+    is_seen_by_the_largest_auc,
+    simulated,
+    table_of,
+)
 
 
 def literal(X, y, rng):

@@ -89,7 +89,7 @@ RANKING = Advice(
     "any table",
     "mrmr",
     "it conditions on one feature at a time, so that few rows do",
-    "its ten genes are as good as any [on five gene sets](gene-sets.md), except for one row on colon",
+    "its ten genes are as good as any [on five gene sets](../studies/gene_sets/README.md), except for one row on colon",
     {"n_features": 10},
 )
 #: All of them, in the order of docs/choosing.md.

@@ -48,7 +48,7 @@ class PPI(CITest):
     -----
     Overlapping splits of one sample are not independent, so ``wilcoxon`` rejects a true null too often: at alpha 0.05
     in 2 %, 10 %, 21 % and 31 % of 1,000 columns for 5, 10, 30 and 100 repeats (n = 100). ``corrected-t`` stays between
-    1 % and 5 % (benchmarks/ppi_false_positives.py). X is permuted marginally, so both reject too often if X is
+    1 % and 5 % (studies/calibration/ppi_false_positives.py). X is permuted marginally, so both reject too often if X is
     correlated with Z: ``corrected-t`` in 18 % of samples at 50 rows and in nearly all at 1,000 rows (docs/ci-tests.md).
     The test ``cpi`` keeps the relation of X to Z.
 

@@ -33,7 +33,7 @@ class PPFS(Method):
     positives enter; see `blanketflow.ci.predictive.ppi.PPI`.
 
     In Algorithm 2 the rows of a fold are one part of the data (``fold_rows="part"``); in the authors' code they are all
-    rows but that part (``fold_rows="train"``, the default here). docs/printed.md has the sizes by both.
+    rows but that part (``fold_rows="train"``, the default here). studies/papers/printed.md has the sizes by both.
 
     Of d features that are independent of the target, a test at its level admits about alpha d: thousands on wide
     tables. `correction` treats the d marginal p-values as one family; the shrink phase always tests at alpha. A

@@ -2,7 +2,7 @@
 
 The solver is a kernel of ours: cross-validation takes 2,000 fits. skglm, which is kept up by scikit-learn-contrib and
 whose method the kernel has, compiles for 12 to 19 seconds in each process, and a fit then takes 15 to 70 times as long
-(docs/performance.md). Of the others tried, group-lasso took seconds per fit and was last released in 2021; groupyr
+(studies/speed/README.md). Of the others tried, group-lasso took seconds per fit and was last released in 2021; groupyr
 stopped at 1e-2 and pins two packages to old releases; asgl (GPL) goes through a conic solver and takes small
 coefficients for 0; celer and adelie have no penalty on features inside groups.
 """
