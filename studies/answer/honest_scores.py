@@ -2,7 +2,7 @@
 
 Tables of ten kinds are simulated. `auto` answers, the models of its panel are fitted again to what it keeps, and judged
 on 20,000 fresh rows. Prints the printed score and difference less the true ones, and how often the 95 % interval of the
-difference holds the truth, and writes that to docs/answer.md. What is measured is kept, so that a run goes on where
+difference holds the truth, and writes that to README.md. What is measured is kept, so that a run goes on where
 the last one ended.
 """
 
@@ -29,7 +29,7 @@ from blanketflow.selectors.judged.yardstick import LOG_LOSS, judged_target, yard
 from studies.shared.page import ROOT, row, write
 
 RESULTS = ROOT / "studies" / "answer" / "honest_scores.parquet"
-PAGE = ROOT / "docs" / "answer.md"
+PAGE = ROOT / "studies" / "answer" / "README.md"
 FRESH = 20_000
 ROWS = (200, 300, 450, 600)
 #: Every third table of these kinds has a numeric target; those of the others are classes.

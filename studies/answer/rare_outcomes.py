@@ -2,7 +2,7 @@
 
 Tables of 42 cells are simulated: shares of events of 1 to 50 %, 200 to 8,000 rows, 12 to 200 columns, of which three
 tell the events, more or less. A permutation test of the largest ROC AUC of a single column, on all rows, is the measure
-of what can be seen. Prints and writes to docs/answer.md, by share of events, how often `auto` finds nothing where that
+of what can be seen. Prints and writes to README.md, by share of events, how often `auto` finds nothing where that
 test has a power of 0.95, and how often it finds something in noise; and what it keeps of 2,000 rows with 80 events that
 three of 12 columns tell with an AUC of 0.8. What is measured is kept, so that a run goes on where the last one ended.
 """
@@ -34,7 +34,7 @@ from blanketflow.selectors.judged.yardstick import LOG_LOSS, yardstick
 from studies.shared.page import ROOT, row, write
 
 RESULTS = ROOT / "studies" / "answer" / "rare_outcomes.parquet"
-PAGE = ROOT / "docs" / "answer.md"
+PAGE = ROOT / "studies" / "answer" / "README.md"
 SHARES, ROWS, COLUMNS, FEWEST_EVENTS = (0.01, 0.04, 0.1, 0.25, 0.5), (200, 500, 2000, 8000), (12, 50, 200), 30
 CELLS = [(share, n, d) for share in SHARES for n in ROWS for d in COLUMNS if share * n >= FEWEST_EVENTS]
 SIGNAL, NOISE, KEPT = "signal", "noise", "kept"

@@ -1,7 +1,7 @@
 """How often each CI test is wrong under the null, and right under an alternative: `make calibrate`.
 
 Counts are kept in ci-tests.csv, so that a run goes on where the last one ended; from them come the tables of
-docs/ci-tests.md and its two charts. Rows of a test whose code has changed are measured anew by `--fresh`.
+README.md and its two charts. Rows of a test whose code has changed are measured anew by `--fresh`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
     from studies.calibration import charts, page  # counting needs no charts
 
     cells, choices = page.rates(results)
-    page.write(HERE.parents[1] / "docs" / "ci-tests.md", cells, choices)
+    page.write(HERE / "README.md", cells, choices)
     charts.write(HERE, cells)
 
 

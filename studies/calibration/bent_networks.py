@@ -5,7 +5,7 @@ sine, exponential, absolute, a saturation or a step. Of each network some target
 with the test that `auto` takes, `spline`, `fisher-z`, `g2` on bins and, on some of the smaller networks, `hsic`.
 Precision, recall and F1 are those of the members against the network's blanket; F1 is 1 where both are empty.
 
-Writes bent_networks.parquet, one row per target and search, and the table of docs/ci-tests.md. Half
+Writes bent_networks.parquet, one row per target and search, and the table of README.md. Half
 an hour on sixteen cores; a run goes on where the last one ended, and `--page` writes the page only.
 """
 
@@ -28,7 +28,7 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.seeds import derive_rng
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "ci-tests.md"
+PAGE = ROOT / "studies" / "calibration" / "README.md"
 RAW = ROOT / "studies" / "calibration" / "bent_networks.parquet"
 SIZES, ROWS, NETWORKS, TARGETS, ALPHA = (10, 20, 30, 50), (500, 2_000), 50, 5, 0.01
 #: Arcs for each node, and the share of straight relations among the functions of a parent.

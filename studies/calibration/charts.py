@@ -1,4 +1,4 @@
-"""The two charts of docs/ci-tests.md, drawn like those of the report."""
+"""The two charts of README.md, drawn like those of the report."""
 
 from __future__ import annotations
 

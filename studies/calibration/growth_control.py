@@ -2,9 +2,9 @@
 
 `python -m studies.calibration.growth_control` (two minutes on one core).
 
-Standard normal features and an independent target of two classes, own tree, alpha 0.05. docs/ci-tests.md, "Wide
-tables", has what this prints: what is admitted of noise, and what is lost of features that tell something. All features
-share target and splits, as they do on real tables.
+Standard normal features and an independent target of two classes, own tree, alpha 0.05. README.md has what this prints:
+what is admitted of noise, and what is lost of features that tell something. All features share target and splits, as
+they do on real tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From counts to the tables of docs/ci-tests.md: each replaces what stands between two comments of the page."""
+"""From counts to the tables of README.md: each replaces what stands between two comments of the page."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pandas as pd
 from scipy.stats import beta
 
 from blanketflow.ci.choice import AUTO
-from blanketflow.core.cards import KINDS
-from blanketflow.core.registry import discover
 from studies.calibration.designs import ALTERNATIVES, FAMILIES, NULLS
 from studies.calibration.study import (
     ALPHAS,
@@ -94,7 +92,6 @@ def write(page: Path, table: pd.DataFrame, choices: pd.DataFrame) -> None:
     """Renew the tables of the page; the text between them is written by hand."""
     nulls = table[table["is_null"]]
     blocks = {
-        "cards": cards(),
         "verdicts": verdicts(nulls),
         "reach": reach(nulls[nulls["test"] == AUTO], choices[choices["is_null"]]),
         "false positives": false_positives(nulls),
@@ -109,18 +106,6 @@ def write(page: Path, table: pd.DataFrame, choices: pd.DataFrame) -> None:
         if count != 1:
             raise SystemExit(f"{page}: {marks[0]} and {marks[1]} must each occur once, in this order.")
     page.write_text(text, encoding="utf-8")
-
-
-def cards() -> str:
-    """Return what the card of each test says."""
-    rows = []
-    for test in discover("blanketflow.ci").values():
-        card = test.card
-        kinds = "any" if set(card.kinds) == set(KINDS) else ", ".join(card.kinds)
-        classes = f", up to {card.max_classes} levels" if card.max_classes else ""
-        yes = "yes" if card.symmetric else "no"
-        rows.append([f"`{card.id}`", card.summary, kinds + classes, card.p_values, card.guarantee, yes, card.cost])
-    return _markdown(["test", "what it does", "columns", "p-values", "guarantee", "symmetric", "cost"], rows)
 
 
 def verdicts(nulls: pd.DataFrame) -> str:

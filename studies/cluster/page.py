@@ -1,4 +1,4 @@
-"""Writes the tables of docs/cluster.md from the files in results: `python -m studies.cluster.page`."""
+"""Writes the tables of README.md from the files in results: `python -m studies.cluster.page`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from studies.shared.page import ROOT, asked, blocks, there, write
+from studies.shared.page import asked, blocks, there, write
 from studies.speed import tables
 
 #: By the block's name: the file that it is made of, and how.
@@ -19,7 +19,7 @@ BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 
 def main() -> None:
     """Renew the page."""
-    chosen = asked(__doc__, Path(__file__).parent, ROOT / "docs" / "cluster.md")
+    chosen = asked(__doc__, Path(__file__).parent)
     write(chosen.page, blocks(there(("cluster", "plan_scale"), chosen.results), BLOCKS))
 
 

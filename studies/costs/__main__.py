@@ -1,4 +1,4 @@
-"""What the stages of the workflow cost, for docs/costs.md to compare with the estimates: `python -m studies.costs`.
+"""What the stages of the workflow cost, for README.md to compare with the estimates: `python -m studies.costs`.
 
 CPU seconds of each CI test given nothing, of growing and shrinking by each method, and of each model, on tables of
 several shapes; each in a process of its own, which ends after so many CPU seconds. Numba and scikit-learn are loaded

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/costs.md from the file in results: `python -m studies.costs.page`."""
+"""Writes the tables of README.md from the file in results: `python -m studies.costs.page`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from studies.costs import tables
-from studies.shared.page import ROOT, asked, blocks, there, write
+from studies.shared.page import asked, blocks, there, write
 
 #: By the block's name: the file that it is made of, and how.
 BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
@@ -18,7 +18,7 @@ BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 
 def main() -> None:
     """Renew the page."""
-    chosen = asked(__doc__, Path(__file__).parent, ROOT / "docs" / "costs.md")
+    chosen = asked(__doc__, Path(__file__).parent)
     write(chosen.page, blocks(there(("costs",), chosen.results), BLOCKS))
 
 

@@ -1,4 +1,4 @@
-"""From costs.json to the tables of docs/costs.md: what was measured beside what the plan estimates today."""
+"""From costs.json to the tables of README.md: what was measured beside what the plan estimates today."""
 
 from __future__ import annotations
 

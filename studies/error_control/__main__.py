@@ -1,6 +1,6 @@
 """The false discovery rate and the power of knockoffs on simulated tables: `make error-control`.
 
-Draws are kept in results/error_control.parquet, so that a run goes on where the last one ended; docs/error-control.md
+Draws are kept in results/error_control.parquet, so that a run goes on where the last one ended; README.md
 shows them as rates with 95 % intervals.
 """
 

@@ -1,6 +1,6 @@
 """How often `confirm` calls a feature confirmed that says nothing given the others, on simulated tables.
 
-`python -m studies.error_control.confirmation` measures and writes three tables of docs/error-control.md; with --splits
+`python -m studies.error_control.confirmation` measures and writes three tables of README.md; with --splits
 only the third, of several splits.
 """
 

@@ -1,7 +1,7 @@
 """The false discovery rate and the power of searches with and without `correction`, on simulated tables.
 
 `python -m studies.error_control.corrected_blankets --tables 100` measures and writes the tables of
-docs/error-control.md: that of the searches whose correction has a proof or a paper, and that of others.
+README.md: that of the searches whose correction has a proof or a paper, and that of others.
 """
 
 from __future__ import annotations

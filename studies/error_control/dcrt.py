@@ -1,6 +1,6 @@
 """The false discovery rate and the power of dCRT on the tables that knockoffs are measured on, and the level of a test.
 
-`python -m studies.error_control.dcrt` measures and writes the table of docs/error-control.md.
+`python -m studies.error_control.dcrt` measures and writes the table of README.md.
 """
 
 from __future__ import annotations

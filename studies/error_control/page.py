@@ -1,4 +1,4 @@
-"""The page docs/error-control.md, to which several measurements write, each a block of its own."""
+"""The page README.md, to which several measurements write, each a block of its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KNOWN, NOT_KNOWN = "law known: proved", "law estimated or wrong: not proved"
 
 def write(block: str, table: str) -> None:
     """Renew a block of the page."""
-    page.write(page.ROOT / "docs" / "error-control.md", {block: table.rstrip()})
+    page.write(HERE / "README.md", {block: table.rstrip()})
 
 
 def interval(values: ArrayLike, digits: int) -> str:

@@ -1,4 +1,4 @@
-"""How many features of low selection probability stability selection keeps, beside its bound, in docs/error-control.md.
+"""How many features of low selection probability stability selection keeps, beside its bound, in README.md.
 
 `make error-control` runs it; the same tables are drawn each time.
 """

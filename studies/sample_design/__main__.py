@@ -1,4 +1,4 @@
-"""False positives of CI tests on clustered rows and on rows with sampling weights: the tables of docs/sample-design.md.
+"""False positives of CI tests on clustered rows and on rows with sampling weights: the tables of README.md.
 
 `python -m studies.sample_design` takes five to six minutes of CPU time, and `--samples 200` less than one. Every
 sample has a seed of its own, so that the tables do not depend on order.
@@ -24,7 +24,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from studies.shared.page import ROOT, write
 
-ALPHA, PAGE = 0.05, ROOT / "docs" / "sample-design.md"
+ALPHA, PAGE = 0.05, ROOT / "studies" / "sample_design" / "README.md"
 CLUSTERS, CORRELATIONS = (20, 40, 100), (0.1, 0.5)
 #: Rows of a cluster are between these, 5 on average.
 LEAST_ROWS, MOST_ROWS = 2, 8

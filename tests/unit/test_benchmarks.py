@@ -12,8 +12,8 @@ import pytest
 
 REPO = Path(__file__).parents[2]
 STUDIES = REPO / "studies"
-#: Pages by the study whose results they show.
-PAGES = {"speed": "studies/speed/README.md", "costs": "docs/costs.md", "cluster": "docs/cluster.md"}
+#: Pages of the studies whose results are such files.
+PAGES = {study: f"studies/{study}/README.md" for study in ("speed", "costs", "cluster")}
 SCRIPTS = ("ci_tests", "cores", "filters", "limits", "markov_blankets", "nips2003", "overhead", "page", "ppfs")
 SCRIPTS += ("scaling", "workflow")
 COMMANDS = ("speed", "costs", "many_rows", *(f"speed.{name}" for name in SCRIPTS))

@@ -1,7 +1,7 @@
 """Which CI test ``auto`` takes: the fastest that is calibrated for a table's columns and rows, and why.
 
 The choice depends on the kinds of the columns, their levels, the target's classes, and the rows of the smallest fold,
-and never on a p-value. docs/ci-tests.md has the error rates that it rests on, studies/speed/README.md the times.
+and never on a p-value. docs/ci-tests.md has the error rates that it rests on, docs/performance.md the times.
 """
 
 from __future__ import annotations
