@@ -66,8 +66,7 @@ test-all: setup-test lint ## every check there is, but for the cluster's
 	$(PYTEST) -m "not cluster"
 
 papers: setup ## the papers' experiments beside what they printed; data from the folder BLANKETFLOW_DATA
-	$(BIN)/python -m studies.shared.paper_data
-	for config in config/papers/*.yaml; do $(BIN)/blanketflow run --cores $(CORES) --configfile $$config || exit 1; done
+	$(BIN)/python -m studies.papers --cores $(CORES)
 
 test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster

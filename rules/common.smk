@@ -18,7 +18,7 @@ wildcard_constraints:
     | {
         "test": any_of(plan.grains.test_ids),
         "selector": any_of(plan.config.selectors),
-        "paper": any_of(plan.config.printed),
+        "further": any_of(plan.config.tables),
     },
 
 
@@ -28,10 +28,7 @@ at = files.at
 TABLE = at("table")
 TABLE_FILES = [
     at(kind, table=table)
-    for table in [
-        *TABLES,
-        *expand("paper_{paper}{of}", paper=plan.config.printed, of=["", "_claims"]),
-    ]
+    for table in [*TABLES, *plan.config.tables]
     for kind in ("result_table", "result_table_csv")
 ]
 

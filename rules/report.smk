@@ -1,7 +1,7 @@
 # What was found, across data sets and selectors.
 #
 # inputs:  card, blanket, folds, shrink, ci_test, confirm, evaluate, evaluate_optimistic
-# outputs: result_table  as Parquet and CSV, for each of TABLES, and two for each file of printed results
+# outputs: result_table  as Parquet and CSV, for each of TABLES and of those that the config names
 #          report, figures, provenance
 
 CARDS = files.cards()
@@ -47,41 +47,34 @@ rule tables:
         "../scripts/tables.py"
 
 
-rule printed:
-    """Our results beside those that a paper printed, and its claims judged by them."""
+rule further_table:
+    """A result table from outside the package, of a class that the config names."""
     input:
-        printed=lambda w: plan.config.printed[w.paper],
+        files=lambda w: plan.further[w.further].files(),
         evaluations=EVALUATIONS,
         optimistic=OPTIMISTIC,
         tables=expand(at("result_table"), table=["runtime", "truth", "statuses"]),
     output:
-        parquet=at("result_table", table="paper_{paper}"),
+        parquet=at("result_table", table="{further}"),
         csv=report(
-            at("result_table_csv", table="paper_{paper}"),
+            at("result_table_csv", table="{further}"),
             caption="captions/table.rst",
             category="Tables",
-            labels={"table": "paper_{paper}", "holds": "ours beside printed results"},
-        ),
-        claims=at("result_table", table="paper_{paper}_claims"),
-        claims_csv=report(
-            at("result_table_csv", table="paper_{paper}_claims"),
-            caption="captions/table.rst",
-            category="Tables",
-            labels={"table": "paper_{paper}_claims", "holds": "what it claims"},
+            labels={"table": "{further}", "holds": "what its class makes"},
         ),
     log:
-        "<logs>/paper_{paper}.log",
+        "<logs>/further_{further}.log",
     benchmark:
-        "<benchmarks>/paper_{paper}.tsv"
+        "<benchmarks>/further_{further}.tsv"
     conda:
         ENVIRONMENT
     resources:
         **resources("tables", n_folds=1),
     params:
-        spec=lambda w: plan.printed_spec(),
-        code=plan.code("printed"),
+        spec=lambda w: plan.further_spec(w.further),
+        code=lambda w: plan.code("further_table", table=w.further),
     script:
-        "../scripts/printed.py"
+        "../scripts/further_table.py"
 
 
 rule report:

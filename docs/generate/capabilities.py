@@ -9,10 +9,7 @@ from blanketflow.ci.missing.incomplete_rows import why_not_incomplete
 from blanketflow.core.cards import IMPUTATIONS, PAIRWISE
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method
-from blanketflow.selectors.compatibility import why_no_strata
-from blanketflow.selectors.compatibility import why_no_feature_groups
-from blanketflow.selectors.compatibility import takes_min_effect
-from blanketflow.selectors.compatibility import why_no_weights
+from blanketflow.selectors.compatibility import takes_min_effect, why_no_feature_groups, why_no_strata, why_no_weights
 
 from .markdown import table
 from .ways_in import ways_in

@@ -19,8 +19,8 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover
 from blanketflow.core.seeds import derive_rng
-from blanketflow.selectors.base import Problem
 from blanketflow.searches.run_fold import run_problem
+from blanketflow.selectors.base import Problem
 from studies.shared.page import row, write
 
 ROOT = Path(__file__).parents[2]

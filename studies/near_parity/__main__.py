@@ -24,10 +24,10 @@ from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
 from blanketflow.search.joint_forward import n_sets
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.filters.relieved import Relieved
-from blanketflow.searches.run_fold import run_fold
 from studies.shared.page import write
 
 PAGE = Path(__file__).parents[2] / "studies" / "near_parity" / "README.md"

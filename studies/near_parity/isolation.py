@@ -20,10 +20,10 @@ from blanketflow.ci.base import CITest
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_rng, derive_seed
 from blanketflow.core.table import Table
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.filters.relieved import Relieved
-from blanketflow.searches.run_fold import run_fold
 from studies.shared.page import row, write
 
 PAGE = Path(__file__).parents[2] / "studies" / "near_parity" / "README.md"

@@ -26,8 +26,8 @@ from sklearn.svm import SVC, SVR
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
-from blanketflow.reporting.printed import read_printed
 from studies.papers.page import write
+from studies.papers.printed_tables import read_printed
 from studies.shared.page import ROOT, row
 
 FOLDS = 5

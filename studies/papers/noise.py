@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from blanketflow.reporting.printed import PrintedTable
-from blanketflow.reporting.printed.comparison import CONFIDENCE
-from blanketflow.reporting.printed.tables import ALL, MEASURES
+from studies.papers.comparison import CONFIDENCE
+from studies.papers.printed_tables import ALL, MEASURES, PrintedTable
 
 RESULTS = Path(__file__).parent / "results"
 ALL_ROWS, PPFS = "all rows", "ppfs"

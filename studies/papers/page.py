@@ -1,7 +1,7 @@
 """What papers printed beside ours, on a page: `python -m studies.papers.page`, after runs of configs/ or without.
 
 Renews the tables and charts of printed.md. Our numbers are kept in results/printed.parquet, and taken anew from
-results/papers/*/tables/paper_*.parquet where there is such a run, or from the tables of one by in_parts.py. The
+results/papers/*/tables/paper-*.parquet where there is such a run, or from the tables of one by in_parts.py. The
 verdicts are made here from the printed numbers, ours and their noise (noise.py).
 """
 
@@ -16,10 +16,10 @@ import yaml
 
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
-from blanketflow.reporting.printed import PrintedTable, read_printed, verdict
-from blanketflow.reporting.printed.comparison import NOT_COMPARABLE
-from blanketflow.reporting.printed.tables import ALL
+from studies.papers.comparison import NOT_COMPARABLE
 from studies.papers.noise import half_width, of_partition
+from studies.papers.printed_tables import ALL, PrintedTable, read_printed
+from studies.papers.verdict import verdict
 from studies.shared import page
 from studies.shared.in_parts import folder_of
 from studies.shared.page import row
@@ -47,7 +47,7 @@ def main() -> None:
     """Renew the page, with what has been run since."""
     kept = pd.read_parquet(CELLS)
     for folder in sorted(RUNS.iterdir()) if RUNS.exists() else []:
-        for path in sorted((folder / "tables").glob("paper_*_claims.parquet")):
+        for path in sorted((folder / "tables").glob("paper-*-claims.parquet")):
             write(f"{folder.name} claims", claims(pd.read_parquet(path)))
         kept = renewed(kept, folder.name, [folder / "tables"], is_whole=True)
         draw_curves(folder)
@@ -70,8 +70,8 @@ def renewed(kept: pd.DataFrame, run: str, folders: list[Path], is_whole: bool = 
 
     A whole run takes the place of all its cells, since its config may have lost some.
     """
-    paths = [path for folder in folders for path in sorted(folder.glob("paper_*.parquet"))]
-    tables = [pd.read_parquet(path) for path in paths if not path.stem.endswith("_claims")]
+    paths = [path for folder in folders for path in sorted(folder.glob("paper-*.parquet"))]
+    tables = [pd.read_parquet(path) for path in paths if not path.stem.endswith("-claims")]
     found = [table.loc[table["selected_on"] != "", KEPT].assign(run=run) for table in tables]
     if not sum(map(len, found)):
         return kept
@@ -95,7 +95,7 @@ def draw_curves(folder: Path) -> None:
 def printed_tables(run: str) -> dict[tuple[str, str, str], PrintedTable]:
     """Return the printed tables of a config of config/papers/, by number, measure and model."""
     config = yaml.safe_load((CONFIGS / f"{run}.yaml").read_text(encoding="utf-8"))
-    every = (table for path in config["printed"].values() for table in read_printed(ROOT / path))
+    every = (table for spec in config["tables"].values() for table in read_printed(ROOT / spec["path"]))
     return {(table.table, table.measure, table.model or ""): table for table in every}
 
 

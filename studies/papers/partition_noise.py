@@ -50,7 +50,7 @@ def narrowed(config: dict[str, Any], dataset: str, selectors: tuple[str, ...]) -
     }
     specs = {name: {key: value for key, value in spec.items() if key != "datasets"} for name, spec in chosen.items()}
     specs["all"] = {"method": "all", "datasets": []}  # the baseline, which takes longer than all else
-    kept = {key: value for key, value in config.items() if key not in ("printed", "output", "grain")}
+    kept = {key: value for key, value in config.items() if key not in ("tables", "output", "grain")}
     splits = {**config["splits"], "final": False, "optimistic": False}
     return kept | {"datasets": {dataset: config["datasets"][dataset]}, "selectors": specs, "splits": splits}
 

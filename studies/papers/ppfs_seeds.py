@@ -26,8 +26,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import blanketflow as bf
 from blanketflow.models import get_model
-from blanketflow.reporting.printed import PrintedTable, read_printed
 from studies.papers.page import write
+from studies.papers.printed_tables import PrintedTable, read_printed
 from studies.shared.page import row
 
 Table = pd.DataFrame | scipy.sparse.csc_matrix

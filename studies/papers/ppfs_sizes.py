@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import blanketflow as bf
-from blanketflow.reporting.printed import read_printed
+from studies.papers.printed_tables import read_printed
 from studies.shared.page import row
 
 ROOT = Path(__file__).parents[2]

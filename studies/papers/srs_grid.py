@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 import blanketflow as bf
-from blanketflow.reporting.printed import read_printed
 from blanketflow.selectors.causal.sparse_group_lasso import Rows
 from blanketflow.selectors.causal.srs import LARGEST, SMALLEST
+from studies.papers.printed_tables import read_printed
 from studies.shared.page import row
 
 ROOT = Path(__file__).parents[2]

@@ -19,8 +19,8 @@ import scipy.sparse
 import yaml
 
 import blanketflow as bf
-from blanketflow.reporting.printed.tables import entries_of
 from studies.papers.page import write
+from studies.papers.printed_tables import entries_of
 from studies.shared.page import ROOT, row
 
 TABLES = {"14": "unified-view", "20": "unified-view-wide", "28": "unified-view"}

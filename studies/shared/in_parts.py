@@ -9,11 +9,10 @@ script of the study's page takes it up. The tables of a data set are those of it
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,9 +22,9 @@ import psutil
 import yaml
 
 from blanketflow.core import isolation, limits
+from blanketflow.core.further_table import RunResults
 from blanketflow.core.limits import LimitReached
 from blanketflow.data.sources import read_source
-from blanketflow.reporting.printed import compare_with_printed, read_printed
 from blanketflow.searches import isolated
 from blanketflow.workflow import collect, in_process, jobs
 from blanketflow.workflow.job_files import JobFiles
@@ -108,12 +107,12 @@ def selectors_of(dataset: str, specs: dict[str, Any], names: list[str] | None) -
     return {name: {**spec, **({"datasets": [dataset]} if "datasets" in spec else {})} for name, spec in asked.items()}
 
 
-def beside_printed(plan: Plan, folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the tables that set what was run beside the printed results that the config names."""
+def further_tables(plan: Plan, folder: Path, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the tables that the config names, such as those that set a run beside printed results."""
     files = JobFiles(plan, folder.joinpath)
-    found = collect.both_selections(files.scores("evaluate"), files.scores("evaluate_optimistic"))
-    n_folds, printed = json.loads(plan.printed_spec())["n_folds"], plan.config.printed
-    return {f"paper_{name}": compare_with_printed(read_printed(path), found, n_folds) for name, path in printed.items()}
+    scores = collect.both_selections(files.scores("evaluate"), files.scores("evaluate_optimistic"))
+    run = RunResults(scores, tables, plan.config.splits["evaluation"])
+    return {name: further.make(run) for name, further in plan.further.items()}
 
 
 def main() -> None:
@@ -134,7 +133,7 @@ def main() -> None:
         raw = read_source(dataset, plan.config.datasets[dataset], plan.config.seed)
         run = in_process.run_plan(plan, {dataset: raw}, folder, 1, progress=False)
         (folder / "tables" / dataset).mkdir(parents=True, exist_ok=True)
-        for name, table in (run.tables | beside_printed(plan, folder)).items():
+        for name, table in (run.tables | further_tables(plan, folder, run.tables)).items():
             table.to_parquet(folder / "tables" / dataset / f"{name}.parquet", index=False)
         print(f"{dataset}: {cpu_seconds() - begin:.0f} CPU s", *plan.skipped, flush=True)
 

@@ -1,4 +1,4 @@
-"""The breast-cancer rows of Tables 2, 3 and 6 of the PPFS paper, out of its config in config/papers."""
+"""The breast-cancer rows of Tables 2, 3 and 6 of the PPFS paper, out of its config in studies/papers."""
 
 import pytest
 import yaml
@@ -9,6 +9,8 @@ pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 REPRODUCED, DIFFERENT = "reproduced", "different"
 HONEST, OPTIMISTIC = "training rows", "all rows"
+
+PUBLISHED = PROJECT / "studies" / "papers" / "published"
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +23,11 @@ def verdicts(tmp_path_factory):
         "datasets": {"wdbc": {"source": "sklearn:breast_cancer"}},
         "splits": config["splits"] | {"repeats": 3},
         "selectors": {name: {k: v for k, v in spec.items() if k != "datasets"} for name, spec in asked.items()},
-        "printed": {"ppfs": str(PROJECT / "studies/papers/published/ppfs.yaml")},
+        "tables": {"paper": {"type": "studies.papers.beside:Printed", "path": str(PUBLISHED / "ppfs.yaml")}},
     }
     folder = configure(tmp_path_factory.mktemp("wdbc"), config)
-    snakemake(folder, "--cores", "2", *WITHOUT_REPORT)
-    found = columns(folder / "results/tables/paper_ppfs.parquet")
+    snakemake(folder, "--cores", "2", *WITHOUT_REPORT, plug_ins=[PROJECT])
+    found = columns(folder / "results/tables/paper.parquet")
     rows = zip(*(found[name] for name in ("table", "method", "selected_on", "verdict")), strict=True)
     return {row[:3]: row[3] for row in rows}
 

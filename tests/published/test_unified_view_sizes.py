@@ -9,7 +9,7 @@ import scipy.sparse
 import yaml
 
 import blanketflow as bf
-from blanketflow.reporting.printed import read_printed
+from studies.papers.printed_tables import read_printed
 from studies.shared.paper_data import RECIPES, make
 from workflow_runs import PROJECT
 

@@ -136,8 +136,8 @@ def test_the_page_of_printed_numbers_is_what_the_kept_ones_say():
 
 
 def test_noise_is_by_further_partitions_and_by_further_seeds(tmp_path, monkeypatch):
-    from blanketflow.reporting.printed import PrintedTable
     from studies.papers import noise
+    from studies.papers.printed_tables import PrintedTable
 
     of = {"run": "r", "dataset": "a", "model": "tree", "metric": "accuracy"}
     values = {"iamb": [0.8, 0.9], "mmpc": [0.5, 0.8], "all": [0.0, 1.0]}

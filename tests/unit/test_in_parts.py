@@ -29,8 +29,8 @@ def test_the_page_takes_up_a_run_in_parts(tmp_path):
 
     for name, found in {"two": cells("two"), "one": cells("one"), "none": cells("none", selected_on="")}.items():
         (tmp_path / name).mkdir()
-        found.to_parquet(tmp_path / name / "paper_p.parquet")
-        cells("claims").to_parquet(tmp_path / name / "paper_p_claims.parquet")
+        found.to_parquet(tmp_path / name / "paper-p.parquet")
+        cells("claims").to_parquet(tmp_path / name / "paper-p-claims.parquet")
     kept = pd.concat([cells("one").assign(run="other"), cells("one", "old").assign(run="mine")]).assign(ours="before")
     found = renewed(kept, "mine", [tmp_path / name for name in ("two", "one", "none", "absent")])
     assert found[["run", "dataset", "ours"]].to_numpy().tolist() == [

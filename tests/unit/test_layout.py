@@ -10,7 +10,7 @@ from blanketflow.workflow.layout import FOLDERS, PATHS, parse, path_of
 REPO = Path(__file__).parents[2]
 IDS = {
     "dataset": "my-study", "split": "cv-12", "fold": "3of5", "folds": "5", "chunk": "2of7", "shard": "3of16",
-    "test": "g2-part", "selector": "gs-0", "table": "paper_x_claims", "figure": "my-study-blanket",
+    "test": "g2-part", "selector": "gs-0", "table": "paper-x-claims", "figure": "my-study-blanket",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import yaml
 
 import blanketflow as bf
 from blanketflow import plugins
+from blanketflow.core.further_table import further_table
 from blanketflow.models import get_model
 
 REPO = Path(__file__).parents[2]
@@ -44,7 +45,7 @@ def table(n=300):
 
 
 def test_the_page_has_a_plug_in_of_each_kind_and_lists_every_name():
-    assert list(MODULES) == ["my_methods", "my_tests", "my_models"]
+    assert list(MODULES) == ["my_methods", "my_tests", "my_models", "my_tables"]
     listed = PAGE.split("## What is stable")[1].split("\n## ")[0]
     assert {name for name in plugins.__all__ if f"`{name}`" not in listed} == set()
     assert all(hasattr(plugins, name) for name in plugins.__all__)
@@ -92,6 +93,16 @@ def test_a_model_of_ones_own():
     assert model.build("classification", seed=0).fit(X.to_numpy(), y).score(X.to_numpy(), y) > 0.8
     with pytest.raises(plugins.UnsupportedError, match="regression"):
         model.build("regression", seed=0)
+
+
+def test_a_result_table_of_ones_own():
+    scores = {"selected_on": ["training rows", "training rows", "all rows"], "value": [0.7, 0.8, 0.9]}
+    run = plugins.RunResults(pd.DataFrame({"dataset": "a", "metric": "accuracy", **scores}), {}, 5)
+    best = further_table("best", {"type": "my_tables:Best"})
+    assert best.make(run).values.tolist() == [["a", "accuracy", 0.8]]
+    assert best.files() == []
+    with pytest.raises(plugins.ConfigError, match=r"^config: tables\.best: .*takes no arguments\. Mend its options\.$"):
+        further_table("best", {"type": "my_tables:Best", "of": 1})
 
 
 def test_all_three_in_one_comparison():

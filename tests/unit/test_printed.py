@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from blanketflow.core.errors import ConfigError
-from blanketflow.reporting.printed import compare_with_printed, read_printed
-from blanketflow.reporting.printed.tables import MEASURES
 from blanketflow.workflow import collect
+from studies.papers.comparison import compare_with_printed
+from studies.papers.printed_tables import MEASURES, read_printed
 
 PUBLISHED = Path(__file__).parents[2] / "studies" / "papers" / "published"
 TABLE = {"table": 2, "measure": "accuracy", "model": "tree", "columns": ["gs"], "rows": {"iris": ["0.80"]}}

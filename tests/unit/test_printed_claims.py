@@ -11,8 +11,8 @@ from statsmodels.stats.multitest import multipletests
 
 from blanketflow.core.errors import ConfigError
 from blanketflow.core.holm import holm
-from blanketflow.reporting.printed import judge, read_claims
 from blanketflow.workflow.collect import HONEST
+from studies.papers.claims import judge, read_claims
 
 PUBLISHED = Path(__file__).parents[2] / "studies" / "papers" / "published"
 ENTRY = {"figure": 5, "measure": "error", "model": "tree"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from blanketflow.reporting.printed.verdict import margin, verdict
+from studies.papers.verdict import margin, verdict
 
 #: Margins of 0.1, 0 and 0.
 ROW, EQUAL, ALONE = [0.7, 0.8, 0.9], [0.8, 0.8], [0.8]

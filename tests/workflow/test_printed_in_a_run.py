@@ -2,7 +2,16 @@
 
 import pytest
 
-from workflow_runs import blanketflow, check_says_what_is_missing, columns, configure, counts, planned, snakemake
+from workflow_runs import (
+    PROJECT,
+    blanketflow,
+    check_says_what_is_missing,
+    columns,
+    configure,
+    counts,
+    planned,
+    snakemake,
+)
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -30,29 +39,32 @@ def run(tmp_path_factory):
         "selectors": {"gs": {"method": "gs", "ci_test": "g2", "datasets": ["wine"]}, "all": {"method": "all"}},
         "models": ["tree"],
         "metrics": ["accuracy"],
-        "printed": {"paper": "paper.yaml"},
+        "tables": {
+            "paper": {"type": "studies.papers.beside:Printed", "path": "paper.yaml"},
+            "paper-claims": {"type": "studies.papers.beside:Claims", "path": "paper.yaml"},
+        },
     }
     folder = configure(tmp_path_factory.mktemp("printed"), config)
     (folder / "paper.yaml").write_text(PAPER, "utf-8")
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", plug_ins=[PROJECT])
     return folder
 
 
 def test_each_printed_number_has_ours_beside_it_for_either_selection(run):
-    table = columns(run / "results/tables/paper_paper.parquet")
+    table = columns(run / "results/tables/paper.parquet")
     rows = list(zip(*(table[k] for k in ("dataset", "method", "selected_on", "verdict")), strict=True))
     assert ("wine", "gs", "training rows", "different") in rows and ("wine", "gs", "all rows", "different") in rows
     assert ("wine", "iamb", "", "not comparable") in rows
     assert ("digits", "gs", "", "not comparable") in rows  # which it was told to leave out
     assert {row[2] for row in rows if row[:2] == ("digits", "all")} == {"training rows", "all rows"}
-    assert (run / "results/tables/paper_paper.csv").exists()
+    assert (run / "results/tables/paper.csv").exists()
     scores = columns(run / "results/evaluate/wine/gs.parquet")
     i = rows.index(("wine", "gs", "training rows", "different"))
     assert table["ours"][i] == pytest.approx(sum(scores["value"]) / 4) and table["n_partitions"][i] == 2
 
 
 def test_each_claim_is_judged_by_the_data_sets_that_both_were_run_on(run):
-    table = columns(run / "results/tables/paper_paper_claims.parquet")
+    table = columns(run / "results/tables/paper-claims.parquet")
     rows = list(zip(*(table[k] for k in ("measure", "method", "other", "n_datasets", "verdict")), strict=True))
     assert rows == [
         ("accuracy", "all", "gs", 1, "undecided"),
@@ -61,7 +73,7 @@ def test_each_claim_is_judged_by_the_data_sets_that_both_were_run_on(run):
         ("seconds", "all", "gs", 1, "undecided"),
     ]
     assert table["wins"][2] == 1 and table["median_difference"][2] < 0
-    assert (run / "results/tables/paper_paper_claims.csv").exists()
+    assert (run / "results/tables/paper-claims.csv").exists()
 
 
 def test_the_optimistic_scores_are_of_the_final_blanket(run):
@@ -83,15 +95,18 @@ def test_a_selector_of_some_data_sets_leaves_the_others_out(run):
 
 
 def test_files_that_are_missing_are_named_and_made_again(run):
-    assert "evaluate_optimistic" in check_says_what_is_missing(run)
-    path = run / "results/tables/paper_paper_claims.csv"
+    assert "evaluate_optimistic" in check_says_what_is_missing(run, [PROJECT])
+    path = run / "results/tables/paper-claims.csv"
     path.rename(run / "aside")
-    assert blanketflow(run, "check", "--configfile", "my.yaml").stdout == f"{path.relative_to(run)}: missing\n"
-    assert set(counts(planned(run))) == {"printed"}
+    assert (
+        blanketflow(run, "check", "--configfile", "my.yaml", plug_ins=[PROJECT]).stdout
+        == f"{path.relative_to(run)}: missing\n"
+    )
+    assert set(counts(planned(run))) == {"further_table"}
     (run / "aside").rename(path)
 
 
 def test_a_corrected_print_makes_its_table_again_and_nothing_else(run):
     path = run / "paper.yaml"
     path.write_text(PAPER.replace("0.01", "0.99"), "utf-8")
-    assert {job[0] if isinstance(job, tuple) else job for job in planned(run)} == {"printed"}
+    assert {job[0] if isinstance(job, tuple) else job for job in planned(run)} == {"further_table"}

@@ -193,10 +193,12 @@ def assert_equal_results(found, expected):
     assert not differ, [(path, found[path], expected[path]) for path in differ[:2]]
 
 
-def blanketflow(folder, *arguments):
-    """Call our command line in a folder."""
+def blanketflow(folder, *arguments, plug_ins=()):
+    """Call our command line in a folder; plug-ins are found in the folders `plug_ins`."""
     call = [sys.executable, "-m", "blanketflow.cli", *arguments]
-    return subprocess.run(call, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    return subprocess.run(
+        call, cwd=folder, env=environment(PROJECT, *plug_ins), capture_output=True, text=True, check=False
+    )
 
 
 def one_of_each_kind(results):
@@ -210,12 +212,12 @@ def one_of_each_kind(results):
     return found
 
 
-def check_says_what_is_missing(folder):
+def check_says_what_is_missing(folder, plug_ins=()):
     """Delete a file of each kind, of one kind after the other, and compare with what `blanketflow check` says."""
     kinds = one_of_each_kind(folder / "results")
     for kind, path in kinds.items():
         path.rename(folder / "aside")
-        said = blanketflow(folder, "check", "--configfile", "my.yaml")
+        said = blanketflow(folder, "check", "--configfile", "my.yaml", plug_ins=plug_ins)
         (folder / "aside").rename(path)
         assert (said.returncode, said.stdout) == (1, f"{path.relative_to(folder)}: missing\n"), kind
     return kinds

@@ -170,15 +170,17 @@ def check_aggregate(rule: Any, where: str) -> None:
         raise as_config_error(error) from error
 
 
-def checked_printed(raw: Any) -> dict[str, str]:
-    """Return the files of printed results by id; raises `ConfigError` unless it is a mapping of them."""
-    named = {} if raw is None else raw
-    if not isinstance(named, Mapping) or not all(isinstance(path, str) for path in named.values()):
-        raise ConfigError(f"config: printed must name files by id, such as {{paper: paper.yaml}}, but is {shown(raw)}.")
+def checked_tables(raw: Any) -> dict[str, dict[str, Any]]:
+    """Return the further result tables by id; raises `ConfigError` unless each names a class and options."""
     faults = Faults()
-    found = dict(entries("printed", named, faults))
+    found = dict(entries("tables", {} if raw is None else raw, faults))
+    for name, spec in found.items():
+        if not isinstance(spec, Mapping) or ":" not in str(spec.get("type")):
+            faults.note(
+                ConfigError(f"config: tables.{name} needs a type, 'package.module:Class', but is {shown(spec)}.")
+            )
     faults.refuse()
-    return found
+    return {name: {str(key): value for key, value in spec.items()} for name, spec in found.items()}
 
 
 def checked_supplied(raw: Any, selectors: Mapping[str, Selector]) -> dict[str, str]:

@@ -51,7 +51,12 @@ TOP: dict[str, tuple[Any, Parameter]] = {
         Parameter("any", "Models that judge the blankets on test rows; each of its own task."),
     ),
     "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
-    "printed": ({}, Parameter("any", "Files of printed results by id: tables/paper_{id} sets ours beside them.")),
+    "tables": (
+        {},
+        Parameter(
+            "any", "Further result tables by id: a type, package.module:Class, and its options: docs/extending.md."
+        ),
+    ),
     "supplied": (
         [],
         Parameter("any", "Stages from outside: {selector: ..., stage: grow or shrink}, or a list."),

@@ -39,8 +39,8 @@ from .checks import (
     checked_metrics,
     checked_models,
     checked_output,
-    checked_printed,
     checked_supplied,
+    checked_tables,
 )
 from .identifiers import CONFIRM, PART, TestOnRows, entries
 from .keys import DATASET, OF_FILES, ONLY_IF_SET, SELECTOR, SPLITS, TOP
@@ -56,7 +56,7 @@ _OF_ONE_KEY: dict[str, Callable[[Any], Any]] = {
     "output": checked_output,
     "models": checked_models,
     "metrics": checked_metrics,
-    "printed": checked_printed,
+    "tables": checked_tables,
 }
 
 

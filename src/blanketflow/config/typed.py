@@ -104,7 +104,7 @@ class Config:
     folds: int
     fold_rows: str
     aggregate: Any
-    printed: dict[str, str]
+    tables: dict[str, dict[str, Any]]
     chosen: Mapping[str, ChosenTest] = field(default_factory=dict)
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 

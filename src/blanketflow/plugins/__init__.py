@@ -35,6 +35,7 @@ from ..core.errors import (
     UnsupportedError,
     WrongAnswerError,
 )
+from ..core.further_table import FurtherTable, RunResults
 from ..core.limits import LimitReached
 from ..core.parameters import anything, choice, feature_counts, integer, number
 from ..core.results import CIResult, CIResults
@@ -79,11 +80,13 @@ __all__ = [
     "DataError",
     "Design",
     "Engine",
+    "FurtherTable",
     "LimitReached",
     "Method",
     "Model",
     "ParameterError",
     "Problem",
+    "RunResults",
     "SetEngine",
     "Step",
     "Table",

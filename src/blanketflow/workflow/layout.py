@@ -43,8 +43,8 @@ PATHS = {
     "lock": "run-lock",  # by whom the folder is written
     "manifest": "manifest",  # what a plan knows of all others without opening them
 }
-#: What an id can be. In the rules, the ids of tests, selectors and papers are further limited to those of the plan.
-IDS = dict.fromkeys(("dataset", "selector", "test", "paper"), IDENTIFIER.pattern) | {
+#: What an id can be. In the rules, those of tests, selectors and further tables are limited to the plan's.
+IDS = dict.fromkeys(("dataset", "selector", "test", "further"), IDENTIFIER.pattern) | {
     "split": "full|cv-[0-9]+",
     "folds": "[0-9]+",
     "fold": "0|[0-9]+of[0-9]+",

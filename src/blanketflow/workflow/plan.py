@@ -12,11 +12,12 @@ from ..config.checks import READ_BY_SNAKEMAKE
 from ..config.reading import read_as_far_as_possible, read_config
 from ..config.typed import Config
 from ..core.errors import ConfigError, Faults, ParameterError, as_config_error, shown
+from ..core.further_table import further_table
 from ..core.parts import LEAVE_GROUP_OUT
 from ..data.download import with_copies
 from ..data.input_file import existing_file
 from ..data.splits import check_folds
-from ..reporting.printed import OF_TABLES, read_claims, read_printed
+from ..reporting.tables import TABLES
 from ..selectors.compatibility import why_a_group_is_never_admitted
 from .chosen_tests import with_chosen_tests
 from .grain import DATASET
@@ -49,9 +50,9 @@ def make_plan(
     """
     config = _read(raw)
     faults = Faults()
-    for name, path in config.printed.items():
+    for name, spec in config.tables.items():
         with faults.noted():
-            _check_printed(name, path, config.splits["evaluation"])
+            _check_table(name, spec, config.splits["evaluation"])
     copies: dict[tuple[str, str], Path] = {}
 
     def copy_of(name: str, url: str) -> Path | str:
@@ -101,19 +102,16 @@ def _check_files(output: str, dataset: str, spec: Mapping[str, Any]) -> None:
         check_not_of_sources(output, dataset, spec["path"])
 
 
-def _check_printed(name: str, path: str, evaluation: int | str) -> None:
-    """Refuse printed results that tell a run nothing."""
-    if not Path(path).is_file():
-        raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
-    read_printed(path)
-    if evaluation == LEAVE_GROUP_OUT:
-        raise ConfigError(
-            f"config: printed.{name} sets partitions of some folds beside printed ones, and splits.evaluation: "
-            f"{LEAVE_GROUP_OUT} has none. Set it to 5 or 10, or remove printed."
-        )
-    if not evaluation and not any(claim.measure in OF_TABLES for claim in read_claims(path)):
-        why = f"config: printed.{name} sets scores beside others, and there are none"
-        raise ConfigError(f"{why}. Set splits.evaluation to 2 or more.")
+def _check_table(name: str, spec: Mapping[str, Any], evaluation: int | str) -> None:
+    """Refuse a further result table that cannot be made."""
+    where = f"config: tables.{name}"
+    if name in TABLES:
+        raise ConfigError(f"{where} has the name of a result table that every run makes. Rename yours.")
+    table = further_table(name, spec)
+    for path in table.files():
+        if not Path(path).is_file():
+            raise ConfigError(f"{where}: there is no file {path}. Write it, or remove the key.")
+    table.check(where, evaluation)
 
 
 def _check_name(dataset: str, key: str, path: str) -> None:

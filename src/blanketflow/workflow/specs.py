@@ -15,6 +15,7 @@ from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.cards import IMPUTATIONS
 from ..core.errors import Faults
+from ..core.further_table import FurtherTable, further_table
 from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
 from ..core.registry import look_up
@@ -281,9 +282,15 @@ class Plan:
             }
         )
 
-    def printed_spec(self) -> str:
-        """Return the spec of the tables that set our results beside printed ones."""
-        return canonical_json({"n_folds": self.config.splits["evaluation"], "seed": self.config.seed})
+    @cached_property
+    def further(self) -> dict[str, FurtherTable]:
+        """The result tables from outside the package, by id."""
+        return {name: further_table(name, spec) for name, spec in self.config.tables.items()}
+
+    def further_spec(self, table: str) -> str:
+        """Return the spec of a result table from outside the package."""
+        asked = {"table": self.config.tables[table], "n_folds": self.config.splits["evaluation"]}
+        return canonical_json({**asked, "seed": self.config.seed})
 
     def report_spec(self) -> str:
         """Return everything that the report states of the run."""
@@ -325,7 +332,9 @@ class Plan:
             }
         )
 
-    def code(self, stage: str, *, dataset: str = "", selector: str | None = None, test: str | None = None) -> str:
+    def code(
+        self, stage: str, *, dataset: str = "", selector: str | None = None, test: str | None = None, table: str = ""
+    ) -> str:
         """Return the digest of the source files that can change a stage's result, whatever work one job does."""
         sources: list[Start] = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if stage == "confirm" and selector is not None and self.selector(selector).confirm_splits == 1:
@@ -337,6 +346,8 @@ class Plan:
             test = self.test_id(dataset, selector)
         if test is not None:
             sources += sources_of_configured(self.config.ci_tests[TestOnRows.of(test).test])
+        if table:
+            sources += [source_of(type(self.further[table]))]
         if stage == "report":
             sources += sorted(PAGE.iterdir())
         if stage == "evaluate":

@@ -352,17 +352,16 @@ class Artefacts:
         tables = [files.at("result_table", table=table) for table in TABLES]
         for path in tables:
             yield Planned("result_table", path, plan.report_spec(), self._code("tables"), inputs)
-        for paper, printed in plan.config.printed.items():
+        for table, further in plan.further.items():
             read = [files.at("result_table", table=table) for table in ("runtime", "truth", "statuses")]
-            for table in (f"paper_{paper}", f"paper_{paper}_claims"):
-                yield Planned(
-                    "result_table",
-                    files.at("result_table", table=table),
-                    plan.printed_spec(),
-                    self._code("printed"),
-                    [*evaluations, *optimistic, *read],
-                    [digest_of_file(Path(printed))],
-                )
+            yield Planned(
+                "result_table",
+                files.at("result_table", table=table),
+                plan.further_spec(table),
+                self._code("further_table", table=table),
+                [*evaluations, *optimistic, *read],
+                [digest_of_file(Path(path)) for path in further.files()],
+            )
         inputs = [*cards, *by_fold, *files.final_shrink(), *files.final_marginals(), *tables]
         yield Planned("provenance", files.at("provenance"), plan.report_spec(), self._code("report"), inputs)
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..tables.result_table import typed_frame
-from .tables import MEASURES, Measure, PrintedNumber, PrintedTable, values_of
-from .verdict import verdict
+from blanketflow.reporting.tables.result_table import typed_frame
+from studies.papers.printed_tables import MEASURES, Measure, PrintedNumber, PrintedTable, values_of
+from studies.papers.verdict import verdict
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import ConfigError, did_you_mean, shown
+from blanketflow.core.errors import ConfigError, did_you_mean, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,7 +152,7 @@ def entries_of(path: str | Path) -> list[Mapping[str, Any]]:
     try:
         found = yaml.BaseLoader(Path(path).read_text(encoding="utf-8")).get_single_data()
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"printed: {path} cannot be read: {error}. Check the key printed.") from error
+        raise ConfigError(f"printed: {path} cannot be read: {error}. Check its path.") from error
     if not isinstance(found, list) or not all(isinstance(table, Mapping) for table in found):
         raise ConfigError(f"printed: {path} must be a list of tables, each with table, {', '.join(_NEEDED)}.")
     return found

@@ -9,11 +9,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import ConfigError, shown
-from ...core.holm import holm
-from ..tables.result_table import typed_frame
-from .comparison import NOT_COMPARABLE
-from .tables import MEASURES, entries_of, measure_of, place_of, values_of
+from blanketflow.core.errors import ConfigError, shown
+from blanketflow.core.holm import holm
+from blanketflow.reporting.tables.result_table import typed_frame
+from studies.papers.comparison import NOT_COMPARABLE
+from studies.papers.printed_tables import MEASURES, entries_of, measure_of, place_of, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
