@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from blanketflow.ci.bind import with_strata
 from scipy.stats import norm, t
 
 import blanketflow as bf
@@ -12,7 +13,6 @@ from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.ci.missing.imputations import imputed_copies
 from blanketflow.ci.missing.incomplete_rows import with_incomplete
 from blanketflow.ci.pooling import pooled_p_values
-from blanketflow.ci.strata_columns import with_strata
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design
 from blanketflow.core.registry import discover

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +14,15 @@ from ..core.limits import Allowance
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
+from .bind import with_strata
 from .candidates import are_positions, candidate_of, candidates_of, in_range
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
 from .measures import Measures
 from .missing.incomplete_rows import engine_for
 from .result_cache import ResultCache, in_order
-from .strata_columns import with_strata
 from .tally import Tally
-
-if TYPE_CHECKING:
-    from .base import CITest
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from .unbound import UnboundTest
 
 
 class BoundTest(Measures):
@@ -73,7 +69,7 @@ class BoundTest(Measures):
     """
 
     def __init__(
-        self, test: CITest, table: Table, seed: int = 0, target: int | None = None, engine: Engine | None = None
+        self, test: UnboundTest, table: Table, seed: int = 0, target: int | None = None, engine: Engine | None = None
     ) -> None:
         self.test_config = test
         self.card = test.card

@@ -9,22 +9,32 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..core.bends import bends_seen
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.flags import has_flags, is_flag
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
+from . import get_ci_test
+from .base import CITest
 from .contingency.binning import FEW_VALUES
+from .unbound import AUTO, INSTEAD
 
-if TYPE_CHECKING:
-    from .base import CITest
+__all__ = [
+    "AUTO",
+    "INSTEAD",
+    "OF_FOLD",
+    "Choice",
+    "Description",
+    "choose_test",
+    "described",
+    "range_as_levels",
+    "takes_fisher_z",
+    "usual_levels",
+    "why_no_spline",
+]
 
-#: What a selector asks for to have its test chosen.
-AUTO = "auto"
-#: What to name where the test that was named does not take a column: these take every kind.
-INSTEAD = ("lr-mixed", "g2")
 #: Given so many features a test should still be possible: the largest conditioning set of the subset searches.
 GIVEN = 3
 TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
@@ -69,21 +79,21 @@ class Described(Protocol):
     """
 
     @property
-    def kinds(self) -> Sequence[str]: ...  # noqa: D102
+    def kinds(self) -> Sequence[str]: ...
     @property
-    def n_features(self) -> int: ...  # noqa: D102
+    def n_features(self) -> int: ...
     @property
-    def n_classes(self) -> int | None: ...  # noqa: D102
+    def n_classes(self) -> int | None: ...
     @property
-    def max_levels(self) -> int | None: ...  # noqa: D102
+    def max_levels(self) -> int | None: ...
     @property
-    def usual_levels(self) -> int | None: ...  # noqa: D102
+    def usual_levels(self) -> int | None: ...
     @property
-    def usual_labels(self) -> int: ...  # noqa: D102
+    def usual_labels(self) -> int: ...
     @property
-    def has_flags(self) -> bool: ...  # noqa: D102
+    def has_flags(self) -> bool: ...
     @property
-    def bends(self) -> str: ...  # noqa: D102
+    def bends(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -116,8 +126,6 @@ class Choice:
 
     def configured(self) -> CITest:
         """Return the configured test."""
-        from . import get_ci_test
-
         return get_ci_test(self.test, **self.options)
 
     @property

@@ -14,7 +14,7 @@ from .contingency.chance import Chance
 if TYPE_CHECKING:
     from ..core.results import CIResults
     from ..core.table import Table
-    from .base import CITest
+    from .unbound import UnboundTest
 
 
 class Measures:
@@ -22,7 +22,7 @@ class Measures:
 
     engine: Any
     table: Table
-    test_config: CITest
+    test_config: UnboundTest
     card: Any
     strata: tuple[int, ...]
 

@@ -19,7 +19,7 @@ from ..effect import NATS, nats_per_row
 from ..engines import Candidate
 from ..exchange import ROWS, Exchange, clusters_of, permute_option
 from ..pooling import pooled_p_values
-from ..resolution import more_permutations
+from ..unbound import more_permutations
 from .chance import Chance
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest

@@ -16,11 +16,13 @@ from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
 from ..base import BoundTest, CITest
+from ..bind import checked_table, with_strata
 from ..candidates import candidates_of
 from ..engines import Candidate, Columns
 from ..exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange, clusters_of, permute_option
-from ..resolution import more_permutations
+from ..feature_groups import table_of_variables
 from ..splines.functions_of_given import is_function
+from ..unbound import more_permutations
 from . import hsic_null as null
 from .hsic_growing import GrowingColumns
 from .kernel_features import cross_of_joint, kernel_features, low_rank_features, residual_of
@@ -137,19 +139,16 @@ class HSIC(CITest):
         """Return in words how many draws are needed, and which option has no limit."""
         return f"{more_permutations(level, self.n_permutations)}, or null: gamma"
 
-    def bind(self, X: Any, *, seed: int = 0, target: str | int | None = None, **design: Any) -> BoundHSIC:
-        """Bind the test to a table, as in `CITest.bind`; the bound test can also measure without p-values."""
-        return BoundHSIC(self, super().bind(X, seed=seed, target=target, **design).table, seed)
+    def bound(self, table: Table, seed: int, target: int | None) -> BoundHSIC:
+        """Return the bound test, which can also measure without p-values."""
+        return BoundHSIC(self, table, seed)
 
     def bind_joined(
         self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
     ) -> BoundHSIC:
         """Bind the test to a table of which each group has one kernel on the joint vector of its columns."""
-        from ..feature_groups import table_of_variables
-        from ..strata_columns import with_strata
-
-        named, checked = table_of_variables(table, groups), super().bind(table, seed=seed, target=target).table
-        whole, strata = with_strata(self, checked)
+        named = table_of_variables(table, groups)
+        whole, strata = with_strata(self, checked_table(self, table))
         members = [*(tuple(groups.get(name, (name,))) for name in named.names), *((whole.names[at],) for at in strata)]
         return BoundHSIC(self, named, seed, _HSICEngine(self, whole, seed, members))
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ...core.design import is_complex
 from ...core.results import CIResults
-from ...core.table import Table
+from ...core.seeds import derive_rng
+from ...core.table import Column, Table
+from ..contingency.binning import FEW_VALUES
 from ..contingency.chance import Chance
 from ..engines import Candidate, columns_of
+from ..unbound import UnboundTest
 from .pairwise import chance_of, information_of
-
-if TYPE_CHECKING:
-    from ..base import CITest
-from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
-from ...core.seeds import derive_rng
-from ...core.table import Column
-from ..contingency.binning import FEW_VALUES
 
 #: Returns the result of each test from those on the copies, and on all of them as one table.
 Pool = Callable[[Sequence[CIResults], CIResults | None], CIResults]
@@ -35,7 +32,7 @@ class PooledEngine:
     that tests two sets of columns has `evaluate_pair` here, too.
     """
 
-    def __init__(self, test: CITest, table: Table, seed: int, target: int | None, n_copies: int) -> None:
+    def __init__(self, test: UnboundTest, table: Table, seed: int, target: int | None, n_copies: int) -> None:
         self.test, self.n_rows, self.seed, self.target = test, table.n_rows, seed, target
         self._incomplete = {at for at, column in enumerate(table.columns) if column.n_missing()}
         self._by_design = is_complex(table.design)

@@ -6,27 +6,25 @@ In rows where any column of a group is missing, the group is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...core.cards import NUMERIC, PAIRWISE
 from ...core.table import Column, Table
+from ..bind import with_strata
 from ..bound import BoundTest
 from ..feature_groups import GroupEngine, positions_of, variables
-from ..strata_columns import with_strata
+from ..unbound import UnboundTest
 from .imputations import PooledEngine
 from .pairwise import PairwiseEngine
-
-if TYPE_CHECKING:
-    from ..base import CITest
 
 #: The columns of each group, by its name.
 Groups = Mapping[str, Sequence[str]]
 
 
 def bind_incomplete_groups(
-    test: CITest, table: Table, groups: Groups, seed: int, target: str | None
+    test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None
 ) -> BoundTest | None:
     """Bind a test with a rule for missing cells to a table of which some columns form groups.
 
@@ -53,7 +51,7 @@ def _named(table: Table, groups: Groups) -> Table:
     return Table(columns, table.design)
 
 
-def _engine(test: CITest, table: Table, groups: Groups, seed: int, target: str | None) -> Any:
+def _engine(test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> Any:
     """Return the engine of a table without missing cells, by position of the variables; strata are columns of it."""
     if test.joins_columns:
         joined = test.joined(table, groups, target)
@@ -65,7 +63,7 @@ def _engine(test: CITest, table: Table, groups: Groups, seed: int, target: str |
 class PairwiseGroups(PairwiseEngine):
     """Answers each query as the test does, with the groups, on the rows where no column of the query is missing."""
 
-    def __init__(self, test: CITest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
+    def __init__(self, test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
         self._whole, self._groups_of, named = table, groups, _named(table, groups)
         super().__init__(test, named, seed, None if target is None else named.position(target))
 
@@ -80,7 +78,7 @@ class PairwiseGroups(PairwiseEngine):
 class PooledGroups(PooledEngine):
     """Pools over imputed copies of the columns, on each of which a group is one column, as it is to the test."""
 
-    def __init__(self, test: CITest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
+    def __init__(self, test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
         self._groups, self._target_name = groups, target
         super().__init__(test, table, seed, None if target is None else table.position(target), int(test.incomplete))
         names = variables(table.names, groups)

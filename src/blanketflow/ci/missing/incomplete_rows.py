@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from ...core.cards import IMPUTATIONS, PAIRWISE
 from ...core.errors import ParameterError, UnsupportedError
@@ -11,12 +11,11 @@ from ...core.parameters import Parameter
 from ...core.summed_table import SummedTable
 from ...core.table import Table
 from ..engines import Engine
+from ..unbound import UnboundTest
 from .imputations import PooledEngine
 from .pairwise import PairwiseEngine
 
-if TYPE_CHECKING:
-    from ..base import CITest
-
+Test = TypeVar("Test", bound=UnboundTest)
 #: The key of a data set, and the argument of functions and selector classes.
 N_COPIES = Parameter(
     "integer",
@@ -42,7 +41,7 @@ def incomplete_rule(where: str, missing: str, imputations: int | None) -> str | 
     return PAIRWISE if missing == PAIRWISE else imputations
 
 
-def why_not_incomplete(test: CITest, rule: str | int | None) -> str | None:
+def why_not_incomplete(test: UnboundTest, rule: str | int | None) -> str | None:
     """Return why a test cannot do what a rule of `incomplete_rule` says, or None if it can."""
     asked = IMPUTATIONS if isinstance(rule, int) else rule
     if asked is None or asked in test.card.incomplete:
@@ -51,7 +50,7 @@ def why_not_incomplete(test: CITest, rule: str | int | None) -> str | None:
     return f"{test.card.id} {why}, so that {asked} is refused: set missing to impute or drop, or choose another test"
 
 
-def with_incomplete(test: CITest, rule: str | int | None) -> CITest:
+def with_incomplete(test: Test, rule: str | int | None) -> Test:
     """Return the test as it is when bound to rows with missing cells; raises `UnsupportedError` if it cannot be.
 
     Examples
@@ -73,7 +72,7 @@ def with_incomplete(test: CITest, rule: str | int | None) -> CITest:
     return test
 
 
-def engine_for(test: CITest, table: Table, seed: int, target: int | None) -> Engine:
+def engine_for(test: UnboundTest, table: Table, seed: int, target: int | None) -> Engine:
     """Return the engine that answers queries on a table, of which cells may be missing if the test has a rule."""
     if isinstance(table, SummedTable):
         return test.prepare_summed(table)

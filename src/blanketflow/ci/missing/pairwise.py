@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from ...core.results import CIResults
 from ...core.table import Table
 from ..contingency.chance import Chance
 from ..engines import Candidate, columns_of, constant_results
-
-if TYPE_CHECKING:
-    from ..base import CITest
+from ..unbound import UnboundTest
 
 #: With fewer complete rows there is nothing to test.
 FEWEST_ROWS = 2
@@ -28,7 +26,7 @@ class PairwiseEngine:
     the rows at hand, and `n` counts them. Candidates that are complete in the same rows share an engine.
     """
 
-    def __init__(self, test: CITest, table: Table, seed: int, target: int | None) -> None:
+    def __init__(self, test: UnboundTest, table: Table, seed: int, target: int | None) -> None:
         if target is not None and table[target].n_missing():
             raise DataError(f"the target {table[target].name!r} has missing cells. Drop those rows first.")
         self.test, self.table, self.seed, self.target = test, table, seed, target
@@ -139,7 +137,7 @@ class PairwiseEngine:
 
 
 def information_of(
-    test: CITest, engine: Any, candidates: np.ndarray, target: int, given: tuple[int, ...]
+    test: UnboundTest, engine: Any, candidates: np.ndarray, target: int, given: tuple[int, ...]
 ) -> np.ndarray:
     """Return I(X;Y|Z) in nats by an engine that measures it, or from the results of its tests."""
     if hasattr(engine, "information"):

@@ -20,7 +20,7 @@ from ...core.spread import standardised
 from ...core.table import Column, Table
 from ..base import CITest, constant_results
 from ..exchange import Exchange, clusters_of, permute_option, strata_of
-from ..resolution import more_permutations
+from ..unbound import more_permutations
 from .significance import DECIMALS, corrected_t
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
-from ...ci.resolution import why_a_correction_admits_none
+from ...ci.unbound import why_a_correction_admits_none
 from ...core.parameters import choice
 from ...search.equivalent_information import leans_on
 from ...search.steps import PARENT_OR_CHILD, Step, step

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
-from ...ci.resolution import why_a_correction_admits_none
+from ...ci.unbound import why_a_correction_admits_none
 from ...core.cards import Card
 from ...core.limits import LimitReached
 from ...core.parameters import choice, integer, number

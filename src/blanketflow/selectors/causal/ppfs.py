@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
-from ...ci.resolution import why_a_correction_admits_none
+from ...ci.unbound import why_a_correction_admits_none
 from ...core.cards import Card
 from ...core.parameters import choice, number
 from ...search.backward import remove_in_one_pass

@@ -1,0 +1,250 @@
+"""Configured CI tests that are not bound to a table: what they say of themselves, of tables and of results."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.agreement import Agreement
+from ..core.cards import ASYMPTOTIC, CATEGORICAL, EXACT
+from ..core.errors import RowsNeeded, UnsupportedError
+from ..core.parameters import Configurable, choice
+from ..core.results import CIResults
+from ..core.summed_table import SummedTable
+from ..core.table import Column, Table
+from .engines import Engine
+from .exchange import ROWS
+from .multiple_testing import NONE, ROUNDING, fewest_rejected, log_level
+
+#: What a selector asks for to have its test chosen.
+AUTO = "auto"
+#: What to name where the test that was named does not take a column: these take every kind.
+INSTEAD = ("lr-mixed", "g2")
+
+
+@dataclass
+class UnboundTest(Configurable):
+    """What a configured test says of itself, of tables and of results: all of a `CITest` but `bind`.
+
+    What binds a test to a table, and the bound test, know this class; `CITest` knows them.
+    """
+
+    own_models: ClassVar[tuple[str, ...]] = ()
+    joins_columns: ClassVar[bool] = False
+    exchanges_within_strata: ClassVar[bool] = False
+    stacks_copies: ClassVar[bool] = False
+    incomplete: str | int | None = field(default=None, init=False, repr=False)
+
+    @abstractmethod
+    def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
+        """Return the engine that answers queries on this table.
+
+        Parameters
+        ----------
+        table : Table
+            Columns of the kinds that the card allows, without missing cells.
+        seed : int
+            Seed of the random numbers.
+        target : int or None
+            Position of the column that a method explains, if it is known.
+        """
+
+    def prepare_summed(self, table: SummedTable) -> Engine:
+        """Return the engine for a table of which only counts or cross products are known, of tests that need no rows.
+
+        Raises `RowsNeeded` if the test needs rows.
+        """
+        raise RowsNeeded(
+            f"{self.card.id} needs rows, and only counts or cross products of them are known. Set ci_test to g2, chi2, "
+            "fisher-z or lr-mixed."
+        )
+
+    def why_rows(self, agreement: Agreement) -> str:
+        """Return why a test with `sums` needs rows for the columns of an agreement all the same; empty if not."""
+        return ""
+
+    @property
+    def sums(self) -> str:
+        """What `prepare_summed` needs: ``triples`` or ``cross-products``, tables of an agreement; empty for rows."""
+        return ""
+
+    @property
+    def sums_by_kinds(self) -> bool:
+        """Whether `why_rows` depends on the kinds of columns, which a plan does not know."""
+        return False
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether swapping X and Y changes nothing, with the options of this test (the card describes the defaults)."""
+        return self.card.symmetric
+
+    def smallest_p(self) -> float:
+        """Return the smallest p-value that this test can give with its options; 0 if there is no limit."""
+        return 0.0
+
+    def saturated_p(self) -> float:
+        """Return the smallest p-value that strong effects usually have, at least `smallest_p`."""
+        return self.smallest_p()
+
+    def doubts(self, table: Table, target: str, results: CIResults) -> str:
+        """Return in words why the marginal results on all other columns cannot be trusted; empty if they can.
+
+        For what the results alone do not tell: that a column is not fit for this test, though it is of a kind that the
+        test accepts.
+        """
+        return ""
+
+    def to_reach(self, level: float) -> str:
+        """Return in words how to get p-values as low as `level`. Called only if `smallest_p` is above `level`."""
+        return "choose another test"
+
+    @property
+    def draws_rows(self) -> bool:
+        """Whether rows are drawn or permuted, so that equal rows would not stay together: then they have no weights."""
+        return self.card.p_values not in (ASYMPTOTIC, EXACT)
+
+    @property
+    def knows_clusters(self) -> bool:
+        """Whether p-values take into account which rows are of one group; then there must be groups."""
+        return getattr(self, "permute", ROWS) != ROWS
+
+    def why_not(self, method: Configurable, n_features: int) -> str | None:
+        """Return why a method can never admit a feature because no p-value is small enough; None if it can.
+
+        Nothing is tested: only the test's `smallest_p` is used, and the method's options `alpha` (without it no p-value
+        is too large), `correction`, and `m` and `max_k` of methods that test sets of features, whose correction counts
+        all sets of a scan.
+        """
+        options = method.options()
+        alpha, correction = options.get("alpha"), options.get("correction", NONE)
+        n_tests = _n_tests(method, n_features)
+        if alpha is None or n_tests == 0:
+            return None
+
+        def largest_p(correction: str) -> float:
+            """Return the largest p-value that can be rejected, if all p-values are equal to it."""
+            return math.exp(log_level(n_features, n_tests, alpha, correction) + ROUNDING)
+
+        smallest = self.smallest_p()
+        if smallest <= largest_p(correction):
+            return None
+        asked, ways = f"at alpha {alpha:g} admits no feature", self.to_reach(largest_p(correction))
+        if correction != NONE:
+            what = "features" if n_tests == n_features else "sets of features"
+            asked = f"with correction: {correction} at alpha {alpha:g} admits none of {n_tests:,} {what}"
+            others = [other for other in method.parameters()["correction"].choices if smallest <= largest_p(other)]
+            ways += "".join(f", or correction: {other}" for other in others)
+        return (
+            f"{self.card.id} gives no p-value below {smallest:.2g}, so {method.card.id} {asked}, which needs "
+            f"{largest_p(correction):.2g} or less. {ways[0].upper()}{ways[1:]}"
+        )
+
+    def mutual_information(self, results: CIResults) -> np.ndarray:
+        """Return the mutual information of some results in nats, if the test's card lists this measure."""
+        raise UnsupportedError(f"{self.card.id} does not measure mutual information. Use g2 or fisher-z.")
+
+    def effects(self, results: CIResults) -> np.ndarray:
+        """Return the sizes of effects of single columns, in the unit of the card's `effect`, shape (m,)."""
+        raise UnsupportedError(f"{self.card.id} knows no size of an effect. See effect in blanketflow.list_ci_tests().")
+
+    def effects_of_sets(self, results: CIResults, n_given: int) -> np.ndarray:
+        """Return the same of sets of columns as X, given `n_given` columns."""
+        return self.effects(results)
+
+    def supports(self, column: Column) -> str | None:
+        """Return why this test does not accept a column, or None if it does."""
+        limit = self.card.max_classes
+        if column.kind in self.card.kinds or (column.kind == CATEGORICAL and limit and len(column.levels) <= limit):
+            return None
+        levels = f" with {len(column.levels)} levels" if column.levels else ""
+        return f"column {column.name!r} is {column.kind}{levels}"
+
+    def joined(self, table: Table, groups: Mapping[str, Sequence[str]], target: str | None) -> Table:
+        """Return the table with one column in place of each group, if `joins_columns` by levels."""
+        raise UnsupportedError(f"{self.card.id} does not join the levels of columns.")
+
+    @property
+    def misleads(self) -> str:
+        """Where p-values are no error rates, with the options of this test (the card says of all); empty if nowhere."""
+        return self.card.misleads
+
+    @property
+    def column_by_column(self) -> bool:
+        """Whether the marginal result of a column depends on it and the target alone: not if others impute it."""
+        return self.card.column_by_column and not isinstance(self.incomplete, int)
+
+    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return one result for each test of single columns from its results on several imputed copies of the rows.
+
+        `stacked` are the results on all copies as one table, if the test `stacks_copies`. Raises `UnsupportedError`
+        unless the test says how.
+        """
+        raise UnsupportedError(f"{self.card.id} does not say how results on imputed copies are pooled.")
+
+    def pooled_sets(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return the same of sets of columns as X."""
+        return self.pooled(copies, stacked)
+
+    def pooled_by_design(self, copies: Sequence[CIResults]) -> CIResults:
+        """Return the same of single columns where the p-values are of rows with clusters or sampling weights."""
+        return self.pooled_sets(copies, None)
+
+    def accepted(self) -> str:
+        """Return in words which kinds of columns this test accepts."""
+        limit = self.card.max_classes
+        return ", ".join([*self.card.kinds, *([f"categorical (up to {limit} levels)"] if limit else [])])
+
+
+def unreliable_rule() -> Any:
+    """Declare the option `unreliable` of tests that have a sample-size rule."""
+    return choice(
+        "auto",
+        "What an unreliable test says: independent (p = 1); auto (p = 1, but it separates no feature in a search over "
+        "conditioning sets); undecided (neither admits nor removes); use (as it is).",
+        ("auto", "independent", "undecided", "use"),
+    )
+
+
+def why_a_correction_admits_none(test: UnboundTest, log_p: np.ndarray, alpha: float, correction: str) -> str | None:
+    """Return a message if a correction rejected nothing because the test's resolution is too coarse, else None.
+
+    This is the reason if some features have the p-value at which the test saturates, but too few of them.
+    """
+    least, n_tests = test.saturated_p(), len(log_p)
+    n_least = int(np.count_nonzero(log_p <= math.log(least) + ROUNDING)) if least > 0 else 0
+    if n_least == 0:
+        return None
+    fewest = fewest_rejected(least, n_tests, alpha, correction)
+    level = math.exp(log_level(n_least, n_tests, alpha, correction) + ROUNDING)
+    return (
+        f"nothing was admitted: with correction: {correction} at alpha {alpha:g} "
+        f"{f'{fewest:,}' if fewest else 'more than all'} of {n_tests:,} features would have to be as clear as "
+        f"{test.card.id} can show, p = {least:.2g}, and {n_least:,} were. To admit these, {test.to_reach(level)}"
+    )
+
+
+def more_permutations(level: float, n_permutations: int) -> str:
+    """Return in words how many permutations make 1 / (1 + n_permutations) at most `level`.
+
+    Examples
+    --------
+    >>> more_permutations(0.001, 199)
+    'set n_permutations to at least 999 (it is 199)'
+    """
+    if level < 1e-9:
+        return "choose another test, since no number of permutations will do"
+    return f"set n_permutations to at least {math.ceil(1.0 / level - 1e-9) - 1} (it is {n_permutations})"
+
+
+def _n_tests(method: Configurable, n_features: int) -> int:
+    """Return how many hypotheses a method corrects for: the features, or all sets of up to m features."""
+    options = method.options()
+    largest = options.get("m", 1)
+    if "m" in options and options.get("max_k") is not None:
+        largest = min(largest, options["max_k"] + 1)
+    return sum(math.comb(n_features, size) for size in range(1, min(largest, n_features) + 1))
