@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from blanketflow.ci.bind import with_strata
 from scipy.stats import norm, t
 
 import blanketflow as bf
+from blanketflow.ci.bind import with_strata
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.ci.missing.imputations import imputed_copies
 from blanketflow.ci.missing.incomplete_rows import with_incomplete

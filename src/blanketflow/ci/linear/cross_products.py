@@ -10,7 +10,7 @@ import numpy as np
 from ...core.least_squares import SMALLEST_SHARE
 from ...core.results import CIResults
 from ..tails import f_greater
-from .fisher_z import FisherZEngine
+from .partial_correlations import FisherZEngine
 from .summed_correlations import VANISHING, SummedCorrelations
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ...core.errors import RowsNeeded
 from ...core.least_squares import SMALLEST_SHARE
 from ...core.results import CIResults
 from ..engines import constant_results
-from .lr_mixed import LRMixed, LRMixedEngine
+from .nested_regressions import LRMixedEngine, RegressionTest
 from .summed_correlations import VANISHING, SummedCorrelations
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OF_TARGET = "iamb, inter-iamb, fast-iamb or gs"
 
 
-def why_rows(test: LRMixed, agreement: Agreement) -> str:
+def why_rows(test: RegressionTest, agreement: Agreement) -> str:
     """Return why the test needs rows for the columns of an agreement; empty if a numeric target is all that counts."""
     labels = [coding.name for coding in agreement.codings if coding.kind in (CATEGORICAL, BOOLEAN)]
     if agreement.target in labels:
@@ -54,7 +54,7 @@ class LRMixedOnSums(LRMixedEngine):
 
     correlates: ClassVar[bool] = False
 
-    def __init__(self, test: LRMixed, table: SummedTable) -> None:
+    def __init__(self, test: RegressionTest, table: SummedTable) -> None:
         super().__init__(test, table)
         self.correlations = SummedCorrelations(table, test.card.id)
         self._levels = _present_levels(table)

@@ -1,104 +1,37 @@
-"""Likelihood-ratio test of nested regressions, for any mixture of numeric and categorical columns."""
+"""Engines of lr-mixed: nested linear and logistic regressions of the rows, also of a sample with a design.
+
+With a design the fits are weighted, and p-values are those of score tests from the totals of clusters.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.agreement import CROSS_PRODUCTS, Agreement
-from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
-from ...core.design import is_complex
-from ...core.errors import RowsNeeded
-from ...core.flags import with_flags
+from ...core.design import Design
 from ...core.parameters import choice, number
 from ...core.results import CIResults
 from ...core.spread import is_rounded_away
-from ...core.summed_table import SummedTable
 from ...core.table import Table
 from ..base import CITest, constant_results, unreliable_rule
-from ..effect import NATS, nats_per_row
-from ..engines import Candidate, Engine, columns_of
-from ..pooling import pooled_p_values
+from ..cluster_totals import Clusters, judged, spread
+from ..engines import Candidate, columns_of
+from ..feature_groups import smallest_of
 from ..tails import chi2_tail, f_greater, rao_f
-from .fisher_z import FisherZEngine
+from .partial_correlations import FisherZEngine
 from .rare_flags import with_exact_tests
 from .regressed import Regressed, Variable, basis_of, present_levels
-from .rounding import rounded_away
+from .stabilised_weights import by_weights
 
 
 @dataclass
-class LRMixed(CITest):
-    """Likelihood-ratio test of nested regressions of X and of Y, for any mixture of columns.
-
-    For a numeric response the regressions are linear. The statistic is n log(RSS0 / RSS1), and the degrees of freedom
-    are the rank q that the tested column adds to the given ones. For a categorical or boolean response with r levels
-    the regressions are multinomial logistic, the statistic is the decrease of the deviance, and the degrees of freedom
-    are (r - 1) q. Numbers enter unchanged, categorical columns as indicators of their levels. A column of two values is
-    categorical, whatever its type. Collinear predictors count once; a column that Z explains is independent.
-
-    The regressions of X on Y and Z and of Y on X and Z are both fitted and give p1 and p2. The result is
-    p = min(2 min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of the direction that p comes from;
-    if p1 = p2, of the larger statistic. For two numeric columns both directions are the same. With
-    ``directions: target`` only Y on X and Z is fitted: half the work, but the test is not symmetric. With
-    ``directions: linear`` a number and a label are tested by the linear regression of the number on the label and Z
-    alone. This needs no rows per parameter, since F is exact, and takes a hundredth of the time with many classes; only
-    pairs of labels are tested by logistic regressions.
-
-    By default a numeric response has the exact p-value of the F test, whose F is a function of n log(RSS0 / RSS1). At
-    50 rows and three given columns, F rejected true independence at 0.05 in 5.0 % of 10,000 samples, the chi-square in
-    6.6 %. Logistic regressions have only the chi-square: 6 % with ten rows per parameter, up to 9 % with five.
-
-    A test is not reliable if a chi-square approximation has fewer rows per estimated parameter than
-    ``min_samples_per_parameter`` or not more rows than parameters, or if a column has fewer rows per level. Such a test
-    is fitted only with ``unreliable: use``, and never without more rows than parameters and levels. If it is not
-    fitted, its statistic is 0 and p = 1, which is also so without degrees of freedom for the F test. Nor is a test
-    reliable if rounding has destroyed a numeric column: if its standard deviation is below about 90 times the distance
-    between floats of its size, as of 1e15 + noise. Such a column counts as constant.
-
-    Linear regressions need no rows, but sums of products of numbers and of indicators of levels (`bf.count` with
-    ``tables="cross-products"``): of a numeric target with ``directions: linear`` or ``target``, or where all columns
-    are numbers. Of two labels, and of a target that is one, the rows are needed, and `RowsNeeded` says so.
-
-    A set of columns as X is tested in one direction only: Y on Z and all columns of the set. Two columns of two values,
-    given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
-
-    With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
-    totals of clusters (`cluster_totals.py`), in both kinds of regressions; `statistic`, `dof` and `reliable` stay those
-    of as many independent rows.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> a = rng.normal(size=300)
-    >>> b = np.where(a + rng.normal(size=300) > 0, "yes", "no")
-    >>> test = LRMixed().bind(pd.DataFrame({"a": a, "b": b, "c": a + rng.normal(size=300)}))
-    >>> bool(test.test("b", "c").p_value < 1e-6), bool(test.test("b", "c", given=["a"]).p_value > 0.05)
-    (True, True)
-    """
-
-    card: ClassVar[Card] = Card(
-        id="lr-mixed",
-        name="Likelihood-ratio test between nested regressions",
-        family="ci-test",
-        summary="Linear and multinomial logistic regressions of X and of Y, for any mixture of columns.",
-        reference="Tsagris, Borboudakis, Lagani, Tsamardinos (2018) Constraint-based causal discovery with mixed data, "
-        "International Journal of Data Science and Analytics 6, 19-30, doi:10.1007/s41060-018-0097-y",
-        guarantee="p-values right in large samples where the regressions hold",
-        p_values=ASYMPTOTIC,
-        design_based=True,
-        effect=f"{NATS}: the log likelihood that a regression gains",
-        cost="a few times O(n p^2) per regression on p predictors, times r^2 for r classes",
-        symmetric=True,
-        measures=("p-value",),
-        incomplete=(PAIRWISE, IMPUTATIONS),
-        column_sets=True,
-    )
+class RegressionTest(CITest):
+    """The options of tests that compare regressions."""
 
     linear: str = choice(
         "f",
@@ -122,53 +55,6 @@ class LRMixed(CITest):
     def is_symmetric(self) -> bool:
         """Whether the regressions do not depend on which column is the target."""
         return self.directions != "target"
-
-    def prepare(self, table: Table, seed: int, target: int | None) -> LRMixedEngine:
-        """Return the engine; neither `seed` nor `target` is used."""
-        table = with_flags(table)
-        if is_complex(table.design):
-            from .lr_mixed_by_clusters import prepared
-
-            return prepared(self, table, table.design)
-        return LRMixedEngine(self, table)
-
-    @property
-    def sums(self) -> str:
-        """What tests need of rows where regressions are linear: sums of products."""
-        return CROSS_PRODUCTS
-
-    @property
-    def sums_by_kinds(self) -> bool:
-        """Whether sums are enough depends on which columns are labels."""
-        return True
-
-    def why_rows(self, agreement: Agreement) -> str:
-        """Return why logistic regressions are asked for; empty if they are not, but perhaps of pairs of labels."""
-        from .lr_mixed_on_sums import why_rows
-
-        return why_rows(self, agreement)
-
-    def prepare_summed(self, table: SummedTable) -> Engine:
-        """Return the engine that works on cross products."""
-        from .lr_mixed_on_sums import LRMixedOnSums
-
-        if reason := self.why_rows(table.statistics.agreement):
-            raise RowsNeeded(f"{self.card.id}: {reason}.")
-        return LRMixedOnSums(self, table)
-
-    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
-        """Return results pooled by their p-values."""
-        return pooled_p_values(copies)
-
-    def effects(self, results: CIResults) -> np.ndarray:
-        """Return the log likelihood gained per row, in nats."""
-        return nats_per_row(results)
-
-    def doubts(self, table: Table, target: str, results: CIResults) -> str:
-        """Return which columns rounding has destroyed."""
-        if isinstance(table, SummedTable):  # no cells to look at: such tests are not reliable, one by one
-            return ""
-        return rounded_away(table, target, results)
 
 
 class Direction(NamedTuple):
@@ -196,7 +82,7 @@ class LRMixedEngine:
     #: Whether linear regressions may be partial correlations.
     correlates: ClassVar[bool] = True
 
-    def __init__(self, test: LRMixed, table: Table) -> None:
+    def __init__(self, test: RegressionTest, table: Table) -> None:
         self.test, self.table, self.n_rows = test, table, table.n_rows
         self.shares = None if table.design is None else table.design.shares()
         self._rounded: dict[int, bool] = {}
@@ -398,3 +284,86 @@ class LRMixedEngine:
             f = np.expm1(statistic[is_f] / self.n_rows) * rest[is_f] / dof[is_f]
             p_value[is_f], log_p[is_f] = f_greater(f, dof[is_f], rest[is_f])
         return p_value, log_p
+
+
+def regressions_by_clusters(test: RegressionTest, table: Table, design: Design) -> Any:
+    """Return the engine of a table with a design."""
+    return by_weights(partial(LRMixedByClusters, test), table, design)
+
+
+class LRMixedByClusters(LRMixedEngine):
+    """The engine of a table with a design.
+
+    `statistic`, `dof` and `reliable` are those of as many independent rows. The score of a row is what its log
+    likelihood changes by with the coefficients of the added predictors, at those of the smaller regression, which are
+    estimated; it is in the unit in which its variance is 1 if the rows are independent.
+    """
+
+    correlates: ClassVar[bool] = False
+
+    def __init__(self, test: RegressionTest, table: Table, design: Design) -> None:
+        super().__init__(test, table)
+        self._clusters = Clusters(design, table.n_rows)
+
+    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Regress each column of Y on X, Z and those before it; the smallest p-value counts, times their number."""
+        return CIResults.from_rows([smallest_of(self._links(x, y, given))])
+
+    def _compare(
+        self, pairs: list[tuple[Regressed, Regressed]], rank: int, n_levels: int
+    ) -> tuple[Direction, Direction, bool]:
+        if self._clusters.n - 1 <= self._clusters.n_costly(rank):
+            return NOTHING, NOTHING, False
+        return super()._compare(pairs, rank, n_levels)
+
+    def _direction(self, response: Any, added: np.ndarray, dof: int, rest: int) -> Direction:
+        totals = self._clusters.totals(scores(response, added))
+        squared, n_given = np.sum(totals.sum(axis=-1) ** 2), self._clusters.n_costly(response.rank_given)
+        found = judged(np.array([squared]), spread(totals[np.newaxis], n_given), self._clusters.n - 1.0 - n_given)
+        p_value, log_p = (float(values[0]) for values in found)
+        return Direction(response.likelihood_ratio(added), dof, rest, (p_value, log_p))
+
+    def _tails(
+        self, directions: Sequence[Direction], statistic: np.ndarray, dof: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        p_value, log_p = np.array([direction.tail for direction in directions]).reshape(-1, 2).T
+        return p_value.copy(), log_p.copy()
+
+
+def scores(response: Variable, added: np.ndarray) -> np.ndarray:
+    """Return the scores of rows, (number of added coefficients, n), of predictors added to a response's regression.
+
+    `added`, (q, n), is orthonormal and orthogonal to the given basis.
+    """
+    if response.is_numeric:
+        return added * response.added[0]
+    _, coefficients, design = response.null_model()
+    n_others, weights = response.n_equations, response.weights
+    exponents = np.vstack([np.zeros(design.shape[1]), coefficients @ design])
+    probabilities = np.exp(exponents - exponents.max(axis=0))
+    probabilities = (probabilities / probabilities.sum(axis=0))[1:]
+    rests = (response.classes == np.arange(1, n_others + 1)[:, np.newaxis]) - probabilities
+    more = response.of_variance_1(added)
+    of_null, of_added = (_by_equation(weights * rests, columns) for columns in (design, more))
+    blocks = [[_information(a, b, weights, probabilities) for b in (design, more)] for a in (design, more)]
+    (null, across), (_, own) = blocks
+    slopes = np.linalg.pinv(null, hermitian=True) @ across
+    values, directions = np.linalg.eigh(own - across.T @ slopes)
+    # Far less information than one row's is rounding: the given columns separate the classes.
+    varies = values > 1e-10 * max(values.max(initial=0.0), 1.0)
+    whitening = directions[:, varies] / np.sqrt(values[varies])
+    return whitening.T @ (of_added - slopes.T @ of_null)
+
+
+def _by_equation(rests: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the products of each equation's residuals, (r - 1, n), with each column, (k, n): shape ((r - 1) k, n)."""
+    return (rests[:, np.newaxis] * columns).reshape(-1, columns.shape[1])
+
+
+def _information(a: np.ndarray, b: np.ndarray, weights: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Return the information between the coefficients of columns a and b of all equations."""
+    rows = []
+    for i, p in enumerate(probabilities):
+        variances = [weights * p * ((i == j) - q) for j, q in enumerate(probabilities)]
+        rows.append(np.hstack([(a * variance) @ b.T for variance in variances]))
+    return np.vstack(rows)

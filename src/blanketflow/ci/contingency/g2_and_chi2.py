@@ -1,24 +1,58 @@
-"""The G2 (likelihood-ratio) test of conditional independence on contingency tables; G2 = 2 n I(X;Y|Z) in nats."""
+"""The G2 (likelihood-ratio) and Pearson's chi-square tests of conditional independence on contingency tables.
+
+G2 = 2 n I(X;Y|Z) in nats. `contingency.py` has their common options and their engine on rows.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ...core.agreement import TRIPLES
 from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
+from ...core.design import is_complex
+from ...core.mapped_file import any_mapped
 from ...core.parameters import choice
 from ...core.results import CIResults
+from ...core.table import Table
 from ..effect import NATS, nats_per_row
-from .contingency import ContingencyTest
+from ..engines import Engine
+from .contingency import ContingencyByClusters, ContingencyEngine, ContingencyTest
+from .counted_tables import CountedEngine
+from .packed_table import PackedTableEngine
+
+if TYPE_CHECKING:
+    from ...core.summed_table import SummedTable
 
 #: Values of `small_counts`.
 CHI_SQUARE, CORRECTED = "chi-square", "corrected"
 
 
+class _ChiSquareTest(ContingencyTest):
+    """A test on tables that are counted from rows, from packed codes, by clusters, or elsewhere."""
+
+    def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
+        """Return the engine; `seed` is not used."""
+        if is_complex(table.design):
+            return ContingencyByClusters(self, table, target, table.design)
+        if any_mapped(table.columns):
+            return PackedTableEngine(self, table, target)
+        return ContingencyEngine(self, table, target)
+
+    @property
+    def sums(self) -> str:
+        """What tests need of rows: tables of the target and two features, unless the target's classes make the bins."""
+        return "" if self.binning == "mdlp" else TRIPLES
+
+    def prepare_summed(self, table: SummedTable) -> Engine:
+        """Return the engine that reads tables which are counted already."""
+        return CountedEngine(self, table.names, table.statistics)
+
+
 @dataclass
-class G2(ContingencyTest):
+class G2(_ChiSquareTest):
     """G2 test on the contingency tables of X and Y in each stratum of the conditioning set.
 
     Numeric columns are binned on the rows of the bound table. A set of columns as X is one variable whose levels are
@@ -78,3 +112,36 @@ class G2(ContingencyTest):
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the plug-in mutual information in nats, eq. 46 of the unified-view paper: I = G2 / 2n."""
         return nats_per_row(results)
+
+
+@dataclass
+class Chi2(_ChiSquareTest):
+    """Pearson's X2, summed over the strata of the conditioning set; options, sets of columns and designs as in `G2`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> Chi2(min_samples_per_cell=0).bind(X).test(0, 1).statistic  # n for a perfect relation of two levels
+    4.0
+    """
+
+    card: ClassVar[Card] = Card(
+        id="chi2",
+        name="Pearson's chi-square test",
+        family="ci-test",
+        summary="Compares observed with expected counts of contingency tables; gentler than G2 if cells have few rows.",
+        reference="Pearson (1900) On the criterion that a given system of deviations from the probable in the case of "
+        "a correlated system of variables is such that it can be reasonably supposed to have arisen from random "
+        "sampling, 10.1080/14786440009463897.",
+        guarantee="p-values right in large samples",
+        cost="O(n) per test",
+        symmetric=True,
+        measures=("p-value",),
+        p_values=ASYMPTOTIC,
+        effect="X2 / 2n: about the conditional mutual information in nats per row, where it is small",
+        design_based=True,
+        incomplete=(PAIRWISE, IMPUTATIONS),
+        column_sets=True,
+    )
+    is_pearson: ClassVar[bool] = True
