@@ -244,7 +244,7 @@ def test_labels_that_are_almost_all_different_take_no_more_memory_than_rows():
 
 
 def test_tables_beyond_the_limit_are_not_reliable(monkeypatch):
-    monkeypatch.setattr("blanketflow.ci.contingency.contingency_by_clusters.MOST_NUMBERS", 30)
+    monkeypatch.setattr("blanketflow.ci.contingency.contingency.MOST_NUMBERS", 30)
     found = bf.get_ci_test("g2").bind(LEVELS, groups=CLUSTERS).test(1, 2)
     assert found.p_value == 1 and not found.reliable
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blanketflow.ci.contingency.g2 import G2
+from blanketflow.ci.contingency.g2_and_chi2 import G2
 from blanketflow.ci.contingency.mi_permutation import MIPermutation
 from blanketflow.core.errors import DataError
 from literal import g2_by_hand

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from blanketflow.ci.contingency.g2 import G2
+from blanketflow.ci.contingency.g2_and_chi2 import G2
 from blanketflow.ci.known.oracle import Oracle
 from blanketflow.ci.known.population import Population, joint_distribution
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError

@@ -72,7 +72,7 @@ def test_an_unknown_id_offers_the_closest():
 
 
 def test_a_path_is_imported():
-    assert look_up("blanketflow.ci", "blanketflow.ci.contingency.g2:G2", "CI test").card.id == "g2"
+    assert look_up("blanketflow.ci", "blanketflow.ci.contingency.g2_and_chi2:G2", "CI test").card.id == "g2"
     assert import_name("collections:OrderedDict").__name__ == "OrderedDict"
 
 

@@ -42,7 +42,7 @@ def copy(tmp_path):
             "gs": [
                 tmp_path / "scripts" / "grow.py",
                 ours / "selectors" / "causal" / "gs.py",
-                ours / "ci" / "contingency" / "g2.py",
+                (ours / "ci" / "contingency" / "g2_and_chi2.py", "G2"),
             ],
             "relief": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "filters" / "relief.py"],
             "report": [tmp_path / "scripts" / "report.py"],

@@ -1,4 +1,7 @@
-"""A CI test of groups of columns: each group is one variable, as X, as Y and in conditioning sets."""
+"""A CI test of groups of columns: each group is one variable, as X, as Y and in conditioning sets.
+
+Where cells are missing, a group is in the rows where any of its columns is.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from ..core.cards import NUMERIC, PAIRWISE
 from ..core.results import CIResult, CIResults
-from ..core.table import Table
+from ..core.table import Column, Table
 from .base import CITest
+from .bind import with_strata
 from .bound import BoundTest
 from .engines import Candidate, columns_of
+from .missing.imputations import PooledEngine
+from .missing.pairwise import PairwiseEngine
+from .unbound import UnboundTest
+
+#: The columns of each group, by its name.
+Groups = Mapping[str, Sequence[str]]
 
 
 def bind_groups(
@@ -52,11 +65,9 @@ def bind_groups(
     """
     if not groups:
         return test.bind(table, seed=seed, target=target)
-    if test.incomplete is not None and table.first_incomplete() is not None:
-        from .missing.incomplete_groups import bind_incomplete_groups
-
-        if (bound := bind_incomplete_groups(test, table, groups, seed, target)) is not None:
-            return bound
+    is_incomplete = test.incomplete is not None and table.first_incomplete() is not None
+    if is_incomplete and (bound := _bind_incomplete(test, table, groups, seed, target)) is not None:
+        return bound
     if test.joins_columns:
         return test.bind_joined(table, groups, seed, target)
     bound, named = test.bind(table, seed=seed, target=target), table_of_variables(table, groups)
@@ -181,3 +192,70 @@ def smallest_of(results: Sequence[CIResult] | CIResults) -> CIResult:
     best, m = min(results, key=lambda result: result.log_p), len(results)
     corrected = min(1.0, m * best.p_value), min(0.0, math.log(m) + best.log_p)
     return CIResult(best.statistic, *corrected, best.dof, best.n, all(result.reliable for result in results))
+
+
+def _bind_incomplete(
+    test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None
+) -> BoundTest | None:
+    """Bind a test with a rule for missing cells to a table of which some columns form groups.
+
+    Returns None where the test pools over imputed copies and takes groups as sets of columns, which need no more than
+    its engine on single columns.
+    """
+    whole, _ = with_strata(test, table)
+    if test.incomplete == PAIRWISE:
+        return BoundTest(test, _named(table, groups), seed, engine=PairwiseGroups(test, whole, groups, seed, target))
+    if test.joins_columns:
+        return BoundTest(test, _named(table, groups), seed, engine=PooledGroups(test, whole, groups, seed, target))
+    return None
+
+
+def _named(table: Table, groups: Groups) -> Table:
+    """Return a table of the variables; a group is a column of zeros, and of missing cells where one of its has any."""
+    columns = []
+    for name in variables(table.names, groups):
+        if name not in groups:
+            columns.append(table[name])
+            continue
+        missing = np.any([table[column].missing() for column in groups[name]], axis=0)
+        columns.append(Column(name, NUMERIC, np.where(missing, np.nan, 0.0)))
+    return Table(columns, table.design)
+
+
+def _engine_of_groups(test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> Any:
+    """Return the engine of a table without missing cells, by position of the variables; strata are columns of it."""
+    if test.joins_columns:
+        joined = test.joined(table, groups, target)
+        return test.prepare(joined, seed, None if target is None else joined.position(target))
+    engine = test.prepare(table, seed, None if target is None else table.position(target))
+    return GroupEngine(test, engine, positions_of(table.names, groups))
+
+
+class PairwiseGroups(PairwiseEngine):
+    """Answers each query as the test does, with the groups, on the rows where no column of the query is missing."""
+
+    def __init__(self, test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
+        self._whole, self._groups_of, named = table, groups, _named(table, groups)
+        super().__init__(test, named, seed, None if target is None else named.position(target))
+
+    def _prepared(self, columns: list[int], rows: np.ndarray | None) -> Any:
+        names = [self.table.names[at] for at in columns]
+        groups = {name: self._groups_of[name] for name in names if name in self._groups_of}
+        table = self._whole.select([column for name in names for column in groups.get(name, (name,))])
+        target = None if self.target is None else self.table.names[self.target]
+        return _engine_of_groups(self.test, table if rows is None else table.take(rows), groups, self.seed, target)
+
+
+class PooledGroups(PooledEngine):
+    """Pools over imputed copies of the columns, on each of which a group is one column, as it is to the test."""
+
+    def __init__(self, test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
+        self._groups, self._target_name = groups, target
+        super().__init__(test, table, seed, None if target is None else table.position(target), int(test.incomplete))
+        names = variables(table.names, groups)
+        self._incomplete = {
+            at for at, name in enumerate(names) if any(table[c].n_missing() for c in groups.get(name, (name,)))
+        }
+
+    def _prepared(self, table: Table) -> Any:
+        return _engine_of_groups(self.test, table, self._groups, self.seed, self._target_name)

@@ -23,7 +23,7 @@ from ..unbound import more_permutations
 from .chance import Chance
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
-from .g2 import CORRECTED, G2
+from .g2_and_chi2 import CORRECTED, G2
 
 #: The largest number of cells of a table, 4 bytes each.
 MOST_CELLS = 2**27

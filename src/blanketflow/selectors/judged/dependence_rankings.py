@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ci.contingency.g2 import G2
+from ...ci.contingency.g2_and_chi2 import G2
 from ...ci.feature_groups import variables
 from ...core.cards import CLASSIFICATION
 from ...core.spread import standardised
