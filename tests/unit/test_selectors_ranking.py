@@ -30,8 +30,7 @@ from blanketflow.core.task import target_column
 from blanketflow.search.steps import Step
 from blanketflow.searches.run_fold import fold_seed, run_fold
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.number_of_features import held_out_losses
-from blanketflow.selectors.ranking import RankingMethod, beginning
+from blanketflow.selectors.ranking import RankingMethod, beginning, held_out_losses
 from blanketflow.workflow.plan import make_plan
 
 

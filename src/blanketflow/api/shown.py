@@ -135,7 +135,7 @@ def blankets_html(found: Blankets) -> str:
 
 def comparison_html(found: Comparison) -> str:
     """Return a comparison: sizes and scores of the selectors, with bars as long as the score, and the notes."""
-    from .compare.result import score_text, summary_rows
+    from .compare.summary import score_text, summary_rows
 
     rows, scores = summary_rows(found.run), [name for name in found.summary().columns if name != "features"]
     none = (math.nan, math.nan)

@@ -31,7 +31,7 @@ def checked_table(
     """
     test.check(f"CI test {test.card.id!r}")
     table = counted_from_least(as_table(X))
-    warn_of_number_texts(test.card.id, X, table)
+    warn_of_number_texts(test.card.id, X, table, stacklevel=4)  # of who calls `CITest.bind`
     if sample_weight is not None or groups is not None or within is not None:
         table = _of_rows(test, table, sample_weight, groups, within, weights_are)
     for column in table.one_of_each():

@@ -10,15 +10,13 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .column import Column
 from .folders import not_written
 from .wide_columns import WideColumns
-
-if TYPE_CHECKING:
-    from .table import Column
 
 #: The most bytes that a cell takes.
 WIDEST = 8

@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mean
 from .modules_beside import find_beside
-from .parameters import Configurable
 from .printable import printable
+
+if TYPE_CHECKING:
+    from .parameters import Configurable
 
 #: How a card begins in the text of a file.
 _CARD = re.compile(r'Card\(\s*id="([^"]+)"')

@@ -8,24 +8,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self, overload
+from typing import Self, overload
 
 import numpy as np
 
 from .cards import BOOLEAN, INTEGER, NUMERIC
+from .column import FIRST_ROWS, Column, SparseValues
 from .repeated_rows import are_repeated, places_of
-
-if TYPE_CHECKING:
-    from .table import Column
 
 #: Number of cells of a matrix that are processed at a time, and of stored cells of a sparse one.
 MATRIX_CELLS, SPARSE_CELLS = 2**22, 2**20
-#: Rows that tell of most columns that they vary.
-FIRST_ROWS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class WideColumns(Sequence["Column"]):
+class WideColumns(Sequence[Column]):
     """Columns of one kind that are held together, followed by single columns (`more`), such as a target."""
 
     names: Sequence[str] = field(init=False)
@@ -113,8 +109,6 @@ class MatrixColumns(WideColumns):
 
     def column(self, at: int) -> Column:
         """Return a column of the matrix."""
-        from .table import Column
-
         values = self.matrix[:, at]
         return Column(self.names[at], self.kind, values.view(np.int8) if values.dtype.kind == "b" else values)
 
@@ -183,8 +177,6 @@ class SparseColumns(WideColumns):
 
     def column(self, at: int) -> Column:
         """Return a column of the matrix."""
-        from .table import Column, SparseValues
-
         cells = slice(self.starts[at], self.starts[at + 1])
         return Column(self.names[at], self.kind, SparseValues(self.rows[cells], self.values[cells], self.height))
 

@@ -14,8 +14,8 @@ from ..core.levels import column_of_codes
 from ..core.mapped_file import kept_in
 from ..core.table import Column
 from .beyond_memory import file_beyond
+from .dialect import Head
 from .input_file import Unpacking
-from .text import Head
 
 PARQUET_MAGIC = b"PAR1"
 #: Parquet files with more cells are only looked at, not read, by `read_parquet_head`.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..core.errors import ConfigError, shown
+from ..core.table import Column
 from .encoding import is_encoding
 
 #: The keys of a data set that say how its text is written.
@@ -101,3 +102,12 @@ def found_way_out(found: Sequence[FoundOut]) -> str:
 def found_line(found: Sequence[FoundOut]) -> str | None:
     """Say in one line what a reader found out and what to do if it is wrong; None for nothing."""
     return f"{found_told(found)}. {found_way_out(found)}" if found else None
+
+
+class Head(NamedTuple):
+    """The columns of a file's first rows, and how many rows the file has for each of them (1.0: these are all)."""
+
+    columns: list[Column]
+    rows_per_row: float
+    #: What was found out about how the file is written.
+    found: Sequence[FoundOut] = ()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from ..core.errors import DataError
 from ..core.table import Column
 from .column_names import check_names
 from .columns_of_text import columns_of_rows
-from .dialect import Dialect, FoundOut
+from .dialect import Dialect, Head
 from .encoding import SINGLE_BYTE, Recoded, is_single_byte, marked_encoding
 from .input_file import GZIP_MAGIC, NotUtf8, Unpacking, decompressed, is_packed, opened, readable
 from .layout_of_text import SAMPLE_BYTES, Layout, layout_of
@@ -38,15 +38,6 @@ ONE_MORE = (
 _MIN_HEAD_LINES = 20
 #: A head is no longer than this if it has so many lines.
 _MOST_HEAD_BYTES, _FEWEST_HEAD_LINES = 200_000_000, 3
-
-
-class Head(NamedTuple):
-    """The columns of a file's first rows, and how many rows the file has for each of them (1.0: these are all)."""
-
-    columns: list[Column]
-    rows_per_row: float
-    #: What was found out about how the file is written.
-    found: Sequence[FoundOut] = ()
 
 
 def read_text(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import ConfigError
 from ...data.splits import FINAL
 from ...reporting import plots
-from .result import blanket_of, dataset_of, one_of
+from .summary import blanket_of, dataset_of, one_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from typing import Any
 from ...ci import CITest
 from ...core.cards import NUMERIC
 from ...selectors.base import Method
-from ...selectors.number_of_features import MOST_FEATURES, N_PARTS
+from ...selectors.ranking import MOST_FEATURES, N_PARTS
 from ..peek import Facts
 
 #: CPU seconds of any job before its work begins, and of a job that trains models.
