@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blanketflow.ci.base import CITest
-from blanketflow.ci.missing.incomplete_rows import why_not_incomplete
+from blanketflow.ci.missing import why_not_incomplete
 from blanketflow.core.cards import IMPUTATIONS, PAIRWISE
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method

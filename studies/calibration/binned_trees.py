@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 import blanketflow as bf
-from blanketflow.ci.predictive.significance import corrected_t, risk_differences, wilcoxon
+from blanketflow.ci.predictive.risk_differences import corrected_t, risk_differences, wilcoxon
 from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.search.backward import remove_in_one_pass
 from blanketflow.search.steps import Step

@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
-from blanketflow.ci.missing.incomplete_rows import with_incomplete
+from blanketflow.ci.missing import with_incomplete
 from blanketflow.core.design import Design
 from blanketflow.core.seeds import derive_rng, derive_seed
 from blanketflow.core.table import Column, Table

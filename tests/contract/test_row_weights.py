@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from test_selectors import KEEPING_TOGETHER, METHODS, TEST_OF, one_of_each, outcome, selector, table
 
 import blanketflow as bf
-from blanketflow.ci.predictive.learner import held_out_losses
+from blanketflow.ci.predictive.model_losses import held_out_losses
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning, UnsupportedError
 from blanketflow.core.parts import balanced_parts

@@ -7,10 +7,9 @@ import pytest
 from scipy import sparse
 
 import blanketflow as bf
-from blanketflow.ci.predictive import binned_columns
-from blanketflow.ci.predictive.binned_columns import bin_columns
-from blanketflow.ci.predictive.binned_tree_risks import BinnedTreeRisks
-from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive import binned_tree_risks
+from blanketflow.ci.predictive.binned_tree_risks import BinnedTreeRisks, bin_columns
+from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.config.reading import read_config
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError
@@ -51,7 +50,7 @@ def literal_tree(n_train, n_classes):
 
 @pytest.mark.parametrize(("n", "widths"), [(255, 2**14), (256, 2**14), (700, 2**14), (700, 512), (701, 600)])
 def test_bins_equal_the_literal_ones(monkeypatch, n, widths):
-    monkeypatch.setattr(binned_columns, "WIDTHS", widths)  # those of more rows are not sorted as a whole
+    monkeypatch.setattr(binned_tree_risks, "WIDTHS", widths)  # those of more rows are not sorted as a whole
     rng = np.random.default_rng(n)
     columns = [
         rng.normal(size=n),

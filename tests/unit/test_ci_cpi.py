@@ -10,9 +10,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 
 import blanketflow as bf
-from blanketflow.ci.exchange import Exchange
+from blanketflow.ci.clusters import Exchange
 from blanketflow.ci.predictive import cpi as module
-from blanketflow.ci.predictive.learner import Learner
+from blanketflow.ci.predictive.model_losses import Learner
 from blanketflow.core.table import Column, Table
 from literal import LiteralCart
 

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 import blanketflow as bf
-from blanketflow.ci.cluster_totals import Clusters, judged, spread
+from blanketflow.ci.clusters import Clusters, judged, spread
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design

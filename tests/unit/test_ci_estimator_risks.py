@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression
 
 import blanketflow as bf
 from blanketflow.ci.engines import columns_of
-from blanketflow.ci.predictive.learner import Learner
+from blanketflow.ci.predictive.model_losses import Learner
 from blanketflow.ci.predictive.ppi import EstimatorRisks
-from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import seed_32
 from blanketflow.models.encode import design

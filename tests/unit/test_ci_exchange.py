@@ -12,9 +12,10 @@ from scipy.stats import ttest_1samp
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
-from blanketflow.ci.exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange
+from blanketflow.ci.clusters import Exchange
 from blanketflow.ci.predictive.cpi import exchanged, regression
-from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.risk_differences import draw_repeats
+from blanketflow.ci.unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design
 from blanketflow.core.errors import DataError, DependentRowsWarning, ParameterError, UnreliableWarning, UnsupportedError

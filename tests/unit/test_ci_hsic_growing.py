@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blanketflow.ci import get_ci_test
-from blanketflow.ci.kernel import hsic_growing
+from blanketflow.ci.kernel import hsic
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import LimitReached, Limits
 from blanketflow.core.table import Column, Table
@@ -23,7 +23,7 @@ def table(n=60):
 @pytest.mark.parametrize("error", [0, 0.01])
 @pytest.mark.parametrize("y", ["t", "one"])
 def test_are_those_of_single_columns(room, error, y, monkeypatch):
-    monkeypatch.setattr(hsic_growing, "BESIDE_BYTES", room)
+    monkeypatch.setattr(hsic, "BESIDE_BYTES", room)
     test = get_ci_test("hsic", trace_error=error)
     bound, other = test.bind(table()), test.bind(table())
     growing = bound.growing()

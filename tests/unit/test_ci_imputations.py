@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import chi2, f, norm, t
 
 import blanketflow as bf
-from blanketflow.ci.missing.imputations import imputed_copies
-from blanketflow.ci.missing.incomplete_rows import with_incomplete
+from blanketflow.ci.missing import imputed_copies, with_incomplete
 from blanketflow.ci.pooling import pooled_likelihood_ratios, pooled_p_values, pooled_z
 from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover

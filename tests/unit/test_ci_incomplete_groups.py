@@ -10,8 +10,7 @@ from scipy.stats import norm, t
 import blanketflow as bf
 from blanketflow.ci.bind import with_strata
 from blanketflow.ci.feature_groups import bind_groups
-from blanketflow.ci.missing.imputations import imputed_copies
-from blanketflow.ci.missing.incomplete_rows import with_incomplete
+from blanketflow.ci.missing import imputed_copies, with_incomplete
 from blanketflow.ci.pooling import pooled_p_values
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from blanketflow.ci.contingency.g2_and_chi2 import G2
-from blanketflow.ci.known.oracle import Oracle
-from blanketflow.ci.known.population import Population, joint_distribution
+from blanketflow.ci.oracle import Oracle, Population, joint_distribution
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import NETWORKS

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import blanketflow as bf
 from blanketflow.ci.contingency.binning import Coder, level_codes
-from blanketflow.ci.contingency.packed_columns import MOST_LEVELS, PackedColumns
+from blanketflow.ci.contingency.coded_columns import MOST_LEVELS, PackedColumns
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError, UnsupportedError
 from literal import mutual_information

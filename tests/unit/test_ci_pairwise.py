@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci.missing.incomplete_rows import with_incomplete
+from blanketflow.ci.missing import with_incomplete
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import blanketflow as bf
-from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.ci.predictive.tree_risks import TreeRisks
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, Table

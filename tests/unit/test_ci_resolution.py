@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci.predictive.significance import wilcoxon
+from blanketflow.ci.predictive.risk_differences import wilcoxon
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.registry import discover
 from blanketflow.selectors import get_method

@@ -6,10 +6,9 @@ import pytest
 from scipy import stats
 
 import blanketflow as bf
-from blanketflow.ci.splines import spline_growth, spline_sample
+from blanketflow.ci.splines import spline_given, spline_screen
 from blanketflow.ci.splines.spline_functions import functions_of
-from blanketflow.ci.splines.spline_given import LEAST_CUT, GivenFunctions
-from blanketflow.ci.splines.spline_growth import CUT, least_told
+from blanketflow.ci.splines.spline_given import CUT, LEAST_CUT, GivenFunctions, least_told
 from blanketflow.ci.splines.spline_screen import SplineScreen
 from blanketflow.core.convert import as_table
 
@@ -140,19 +139,19 @@ def test_candidates_do_not_change_each_other(target):
 def test_a_sample_says_what_is_clear_and_all_rows_the_rest(monkeypatch):
     X, answers = bent(n=6000), []
     X["weak"] = X["z"] + 0.03 * X["v"] + np.random.default_rng(1).normal(size=len(X))
-    for sizes in (spline_sample.SAMPLES, ()):
-        monkeypatch.setattr(spline_sample, "SAMPLES", sizes)
+    for sizes in (spline_screen.SAMPLES, ()):
+        monkeypatch.setattr(spline_screen, "SAMPLES", sizes)
         bound = bf.get_ci_test("spline", confirm_below=1).bind(X)
         queries = [("u", "v", ["z", "w"]), ("x", "y", ["z", "w"]), ("weak", "v", ["z"]), ("v", "u", ["z"])]
         answers.append([bound.test(x, y, given).log_p for x, y, given in queries])
     np.testing.assert_allclose(answers[0][:3], answers[1][:3], rtol=1e-9)
-    (of_sample, of_all), clear = (answer[3] for answer in answers), np.log(spline_sample.CLEAR)
+    (of_sample, of_all), clear = (answer[3] for answer in answers), np.log(spline_screen.CLEAR)
     assert max(of_sample, of_all) < clear
     assert of_sample != of_all and of_sample == pytest.approx(of_all, rel=0.2)  # as all rows with the same effect
 
 
 def test_a_cut_is_added_that_tells_more_of_all_rows_than_chance(monkeypatch):
-    monkeypatch.setattr(spline_growth, "FINER", 0.0)  # no finer splines before the cuts
+    monkeypatch.setattr(spline_given, "FINER", 0.0)  # no finer splines before the cuts
     n, added = 60, set()
     for seed in range(80):
         rng = np.random.default_rng(seed)

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 import blanketflow as bf
-from blanketflow.ci.predictive import tree_arrays
-from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive import tree_risks
+from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.ci.predictive.tree_risks import TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
@@ -107,7 +107,7 @@ def test_risks_equal_those_of_the_literal_tree(seed, is_sparse, n_classes):
 
 @pytest.mark.parametrize("cells", [1, 100, 2**20])
 def test_a_mixed_table_of_sparse_and_dense_columns_is_read_alike_in_blocks_of_any_size(cells, monkeypatch):
-    monkeypatch.setattr(tree_arrays, "CELLS", cells)
+    monkeypatch.setattr(tree_risks, "CELLS", cells)
     X, y = random_table(1)
     parts = [as_table(X).columns[j] if j % 2 else as_table(sparse.csc_matrix(X)).columns[j] for j in range(X.shape[1])]
     repeats = draw_repeats(len(y), 4, 0.25, 0)

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from blanketflow.ci.known.oracle import Oracle
+from blanketflow.ci.oracle import Oracle
 from blanketflow.core.errors import DataError, UnknownNameError
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import blanketflow as bf
-from blanketflow.ci.known.population import joint_distribution
+from blanketflow.ci.oracle import joint_distribution
 from blanketflow.core.errors import ParameterError
 from blanketflow.data.simulate import NETWORKS, simulate, simulated
 from blanketflow.data.simulate.corral import corral

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci.known.population import joint_distribution
+from blanketflow.ci.oracle import joint_distribution
 from blanketflow.core.errors import ParameterError
 from blanketflow.data.simulate import simulate
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity

@@ -31,6 +31,12 @@ ROOMS["api"] = (*ROOMS["config"], "data", "config", "reporting", "workflow")
 ROOMS["cli"] = (*ROOMS["api"], "api")
 #: What the package itself offers, each loaded when first asked for.
 ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "api")
+#: The files and folders of `ci` in order: each imports only those before it, also for types. Folders are kinds of test.
+ORDER_IN_CI = (
+    *("tails", "multiple_testing", "effect", "pooling", "engines", "unbound", "clusters", "missing", "bind"),
+    *("number_of_tests", "result_cache", "bound", "base", "feature_groups"),
+    *("contingency", "linear", "predictive", "splines", "kernel", "oracle", "__init__", "choice"),
+)
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -90,6 +96,17 @@ def test_no_file_needs_itself_by_way_of_others():
         needs[module] = {name for name in named if name in files and name != module}
     assert sum(map(len, needs.values())) > 1000  # imports are found
     assert [*TopologicalSorter(needs).static_order()]  # raises CycleError, which names the circle
+
+
+def test_what_tests_share_imports_no_test_and_their_base_class_no_later_file():
+    for path in FILES:
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        if parts[0] != "ci":
+            continue
+        for name in imports(path):
+            if name.startswith("blanketflow.ci."):
+                asked = next((one for one in ORDER_IN_CI if one == name.split(".")[2]), "__init__")
+                assert ORDER_IN_CI.index(asked) <= ORDER_IN_CI.index(parts[1]), f"{'/'.join(parts)} imports {name}"
 
 
 def test_nothing_imports_snakemake_and_core_imports_numpy_only():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from blanketflow.ci.predictive.significance import corrected_t, risk_differences, smallest_p, wilcoxon
+from blanketflow.ci.predictive.risk_differences import corrected_t, risk_differences, smallest_p, wilcoxon
 from literal import signed_rank_by_flips
 
 

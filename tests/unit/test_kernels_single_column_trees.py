@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from blanketflow.ci.predictive import single_column_risks, tree_arrays
-from blanketflow.ci.predictive.repeats import draw_repeats
-from blanketflow.ci.predictive.significance import risk_differences
-from blanketflow.ci.predictive.single_column_risks import SingleColumnRisks
-from blanketflow.ci.predictive.tree_risks import TreeRisks
+from blanketflow.ci.predictive import tree_risks
+from blanketflow.ci.predictive.risk_differences import draw_repeats, risk_differences
+from blanketflow.ci.predictive.tree_risks import SingleColumnRisks, TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, SparseValues, Table
 from literal import LiteralCart, LiteralRegression, ppi_risks
@@ -173,8 +171,8 @@ def test_blocks_of_any_size_give_the_same(monkeypatch, cells, is_sparse):
     X = sparse.csc_matrix(X) if is_sparse else X
     repeats = draw_repeats(40, 5, 0.2, 0)
     wanted = differences(X, y, repeats)
-    monkeypatch.setattr(tree_arrays, "CELLS", cells)
-    monkeypatch.setattr(single_column_risks, "COUNTS", cells)
+    monkeypatch.setattr(tree_risks, "CELLS", cells)
+    monkeypatch.setattr(tree_risks, "COUNTS", cells)
     np.testing.assert_array_equal(differences(X, y, repeats), wanted)
 
 

@@ -13,7 +13,7 @@ import pytest
 from blanketflow.api.select import select
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.contingency import packed_codes
-from blanketflow.ci.contingency.packed_table import PackedTableEngine
+from blanketflow.ci.contingency.packed_codes import PackedTableEngine
 from blanketflow.config.reading import checked_dataset
 from blanketflow.core.errors import ConfigError, StorageError
 from blanketflow.core.mapped_file import MappedFile, any_mapped, is_mapped

@@ -16,7 +16,7 @@ from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.near_parity import near_parity
-from blanketflow.search.joint_forward import BLOCK, n_sets
+from blanketflow.search.forward import BLOCK, n_sets
 from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.gs_m import GSM
 from blanketflow.selectors.compatibility import check_pair

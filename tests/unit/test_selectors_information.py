@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import blanketflow as bf
 import literal_information as literal
 from blanketflow.core.errors import UnsupportedError
-from blanketflow.search import lazy_ranking
+from blanketflow.search import greedy_ranking
 from literal import golden
 
 LOG2 = np.log(2)
@@ -180,16 +180,16 @@ def test_mim_ranks_by_scikit_learns_mutual_information():
 def test_lazy_evaluation_changes_nothing(name, pool, chunk, monkeypatch):
     X, y = discrete_table(3, n=50, d=40)
     wanted = rank(name, X, y, 40)
-    monkeypatch.setattr(lazy_ranking, "FEW_CELLS", 0)
-    monkeypatch.setattr(lazy_ranking, "POOL", pool)
-    monkeypatch.setattr(lazy_ranking, "CHUNK", chunk)
+    monkeypatch.setattr(greedy_ranking, "FEW_CELLS", 0)
+    monkeypatch.setattr(greedy_ranking, "POOL", pool)
+    monkeypatch.setattr(greedy_ranking, "CHUNK", chunk)
     found = rank(name, X, y, 40)
     assert found[0] == wanted[0]
     np.testing.assert_allclose(found[1], wanted[1], atol=1e-10)
 
 
 def test_cmim_is_lazy_in_large_tables(monkeypatch):
-    monkeypatch.setattr(lazy_ranking, "FEW_CELLS", 300 * 20_000 - 1)
+    monkeypatch.setattr(greedy_ranking, "FEW_CELLS", 300 * 20_000 - 1)
     rng = np.random.default_rng(0)
     X = (rng.random((300, 20_000)) < 0.1).astype(np.int8)
     y = X[:, 5] | X[:, 6] | X[:, 7]

@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import blanketflow as bf
-from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.core.cards import NUMERIC
 from blanketflow.core.results import CIResults
 from blanketflow.core.table import Column, Table, categorical

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blanketflow as bf
-from blanketflow.ci.predictive.learner import held_out_losses
+from blanketflow.ci.predictive.model_losses import held_out_losses
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node

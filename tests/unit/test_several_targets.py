@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci.known.oracle import Oracle
+from blanketflow.ci.oracle import Oracle
 from blanketflow.config.schema import json_schema
 from blanketflow.core.errors import ConfigError, ParameterError
 from blanketflow.core.graph import DAG

@@ -9,9 +9,9 @@ import blanketflow as bf
 from blanketflow.api.compare import compare_config
 from blanketflow.api.select import select
 from blanketflow.ci import get_ci_test
-from blanketflow.ci.exchange import Exchange
+from blanketflow.ci.clusters import Exchange
 from blanketflow.ci.predictive.cpi import exchanged
-from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design
 from blanketflow.core.errors import BlanketflowError, DataError, UnsupportedError

@@ -148,7 +148,7 @@ def reworded(source):
 def test_a_changed_source_file_reruns_what_uses_it_and_another_wording_nothing(project, run):
     source = project / "src/blanketflow"
     everywhere = source / "core/errors.py"  # every job imports it
-    with rewritten(everywhere, reworded), rewritten(source / "ci/predictive/significance.py", with_more_code):
+    with rewritten(everywhere, reworded), rewritten(source / "ci/predictive/risk_differences.py", with_more_code):
         listed = counts(planned(run, project=project), "test", "selector")
     expected = {(rule, None, selector): n for (rule, selector), n in after_selection("ppfs").items()}
     assert listed == {("ci_test_2", "quick", None): 3} | expected

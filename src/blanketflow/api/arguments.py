@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ci.effect import MIN_EFFECT
-from ..ci.missing.incomplete_rows import N_COPIES
+from ..ci.missing import N_COPIES
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.confirm import CONFIRM, CONFIRM_SPLITS
 from ..core.design_arguments import SAMPLE_WEIGHTS

@@ -1,4 +1,4 @@
-"""Conditional-independence tests and dependence measures, one per file, with one interface."""
+"""Conditional-independence tests and dependence measures, in rooms by kind, with one interface."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 from ..core.bends import bends_seen
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.flags import has_flags, is_flag
+from ..core.levels import FEW_VALUES
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 from . import get_ci_test
 from .base import CITest
-from .contingency.binning import FEW_VALUES
 from .unbound import AUTO, INSTEAD
 
 __all__ = [

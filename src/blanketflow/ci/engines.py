@@ -23,13 +23,16 @@ an engine may have these, which are used if they exist:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..core.errors import WrongAnswerError, shown
+from ..core.cards import Card
+from ..core.errors import ParameterError, UnsupportedError, WrongAnswerError, shown
 from ..core.results import CIResults
+from ..core.table import Table
 
 #: A set of columns, by name or position.
 Columns = list[str | int] | tuple[str | int, ...] | set[str | int] | frozenset[str | int]
@@ -147,3 +150,84 @@ class CheckedEngine:
             first = results.log_p[results.log_p > 0][0]
             raise WrongAnswerError(f"CI test {self._name} returned log_p {first:g}, which is above 0")
         return results
+
+
+def candidates_of(table: Table, xs: Iterable[str | int | Columns], card: Card) -> list[Candidate]:
+    """Return the position of each column, and those of each set, ascending.
+
+    Raises `ParameterError` if a set is empty, and `UnsupportedError` if a test takes no sets, by its card.
+    """
+    if are_positions(xs):
+        return in_range(table, xs).tolist()
+    xs = list(xs)
+    kinds = set(map(type, xs))
+    if kinds <= {int, str}:  # the usual case, and the fast one
+        return table.places(xs)
+    if kinds == {tuple} and card.column_sets and len(size := set(map(len, xs))) == 1 and min(size) > 1:
+        positions = np.sort(np.reshape(table.places([*chain(*xs)]), (-1, *size)))
+        if np.diff(positions).all():  # of columns that are different, as the many sets of a search are
+            return [*map(tuple, positions.tolist())]
+    return [candidate_of(table, x, card) for x in xs]
+
+
+def candidate_of(table: Table, x: str | int | Columns, card: Card) -> Candidate:
+    """Return the position of a column, or those of a set."""
+    if type(x) is int or type(x) is str or not isinstance(x, list | tuple | set | frozenset):
+        return table.position(x)
+    positions = tuple(sorted({table.position(column) for column in x}))
+    if not positions:
+        raise ParameterError("a test needs at least one column as X, but the set is empty.")
+    if len(positions) > 1 and not card.column_sets:
+        raise UnsupportedError(
+            f"{card.id} tests one column at a time, not a set. Tests for sets have column_sets in "
+            "blanketflow.list_ci_tests()."
+        )
+    return positions if len(positions) > 1 else positions[0]
+
+
+def are_positions(xs: object) -> bool:
+    """Return whether columns are given by an array of positions."""
+    return isinstance(xs, np.ndarray) and xs.dtype.kind == "i"
+
+
+def in_range(table: Table, positions: np.ndarray) -> np.ndarray:
+    """Return the positions if the table has all of them."""
+    if len(positions) and not 0 <= positions.min() <= positions.max() < len(table):
+        table.position(int(positions.min() if positions.min() < 0 else positions.max()))  # which raises
+    return positions
+
+
+class Chance(NamedTuple):
+    """Mutual information of independent columns with the same counts, in nats: mean and standard deviation, (m,).
+
+    The mean is exact: that over all permutations of one column within the strata of the conditioning set. The standard
+    deviation is that of a chi-square distribution with this mean, which G2 has in large samples.
+    """
+
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    @classmethod
+    def of(cls, mean: np.ndarray, dof: np.ndarray) -> Chance:
+        """Return it from the mean and the degrees of freedom.
+
+        Examples
+        --------
+        >>> Chance.of(np.array([0.1, 0.0]), np.array([8, 0])).deviation
+        array([0.05, 0.  ])
+        """
+        return cls(mean, mean * np.sqrt(2.0 / np.maximum(dof, 1.0)))
+
+    @classmethod
+    def none(cls, m: int) -> Chance:
+        """Return that of an estimate that is not made from counts, where it is the same for all columns."""
+        return cls(np.zeros(m), np.zeros(m))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Chance]) -> Chance:
+        """Put those of neighbouring columns one behind the other."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls.none(0)
+
+    def taken_from(self, information: np.ndarray, deviations: float) -> np.ndarray:
+        """Return estimates less the mean and some standard deviations."""
+        return information - self.mean - deviations * self.deviation

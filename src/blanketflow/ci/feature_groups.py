@@ -19,8 +19,7 @@ from .base import CITest
 from .bind import with_strata
 from .bound import BoundTest
 from .engines import Candidate, columns_of
-from .missing.imputations import PooledEngine
-from .missing.pairwise import PairwiseEngine
+from .missing import PairwiseEngine, PooledEngine
 from .unbound import UnboundTest
 
 #: The columns of each group, by its name.

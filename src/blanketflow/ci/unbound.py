@@ -18,9 +18,10 @@ from ..core.results import CIResults
 from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
 from .engines import Engine
-from .exchange import ROWS
 from .multiple_testing import NONE, ROUNDING, fewest_rejected, log_level
 
+#: What a permutation exchanges; see `permute_option`.
+ROWS, CLUSTERS, WITHIN_CLUSTERS = ("rows", "clusters", "within-clusters")
 #: What a selector asks for to have its test chosen.
 AUTO = "auto"
 #: What to name where the test that was named does not take a column: these take every kind.
@@ -198,6 +199,16 @@ class UnboundTest(Configurable):
         """Return in words which kinds of columns this test accepts."""
         limit = self.card.max_classes
         return ", ".join([*self.card.kinds, *([f"categorical (up to {limit} levels)"] if limit else [])])
+
+
+def permute_option() -> Any:
+    """Declare the option `permute` of tests that permute rows."""
+    return choice(
+        ROWS,
+        "What a permutation exchanges, of data sets with groups: rows, as if each were by itself; clusters, whole "
+        "groups, which must be of equal size; within-clusters, rows of one group among themselves.",
+        (ROWS, CLUSTERS, WITHIN_CLUSTERS),
+    )
 
 
 def unreliable_rule() -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ci.effect import MIN_EFFECT
-from ..ci.missing.incomplete_rows import N_COPIES
+from ..ci.missing import N_COPIES
 from ..core.confirm import CONFIRM, CONFIRM_SPLITS
 from ..core.design import WEIGHTS_ARE
 from ..core.formats import FORMATS

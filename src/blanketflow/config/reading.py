@@ -12,7 +12,7 @@ from typing import Any
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO
-from ..ci.missing.incomplete_rows import incomplete_rule
+from ..ci.missing import incomplete_rule
 from ..core.errors import (
     BlanketflowError,
     ConfigError,

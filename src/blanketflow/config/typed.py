@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ci.base import CITest
 from ..ci.choice import AUTO, why_no_spline
-from ..ci.missing.incomplete_rows import incomplete_rule, with_incomplete
+from ..ci.missing import incomplete_rule, with_incomplete
 from ..core.prior import PriorKnowledge
 from ..selectors.base import Method
 

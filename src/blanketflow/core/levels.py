@@ -10,6 +10,9 @@ from .cards import CATEGORICAL
 from .table import Column, Table, sort_labels
 from .wide_columns import WideColumns
 
+#: Numbers with at most this many different values are taken as levels: they are not binned, nor imputed by residuals.
+FEW_VALUES = 10
+
 
 def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) -> Column:
     """Make a categorical column from positions in `labels`, which may repeat and need not all occur.

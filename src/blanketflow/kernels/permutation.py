@@ -60,7 +60,7 @@ def permutation_exceedances(
     Columns are coded as kernels/strata.py describes, and `terms` and `scale` are as in kernels/contingency.py.
     `candidates`, (m,), are the columns to test; `cells`, (n,), is ``stratum * n_y + code of the target`` of each row;
     `members`, (u, s), are the rows of each unit that is exchanged, and `blocks`, (u,), where it may go, as in
-    ci/exchange.py; `seeds`, (B,), has one for each permutation. `exceedances` and `n_drawn`, (m,), are written: the
+    ci/clusters.py; `seeds`, (B,), has one for each permutation. `exceedances` and `n_drawn`, (m,), are written: the
     number of exceedances, and of permutations in which they were counted.
     """
     n, n_cells = len(cells), n_strata * n_y

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from ..ci import get_ci_test
 from ..ci.base import BoundTest, CITest, constant_results
-from ..ci.contingency.chance import Chance
-from ..ci.engines import Engine, SetEngine
+from ..ci.engines import Chance, Engine, SetEngine
 from ..core.cards import (
     ASYMPTOTIC,
     BOOLEAN,

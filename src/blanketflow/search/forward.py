@@ -1,13 +1,22 @@
-"""Forward moves: how features enter a candidate set. Each admission is yielded as soon as it is made."""
+"""Forward moves: how features enter a candidate set. Each admission is yielded as soon as it is made.
+
+Columns are tested one by one, or sets of columns, each as one joint variable that is admitted as a whole.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, combinations, islice
+
+import numpy as np
 
 from ..ci.base import BoundTest
+from ..ci.multiple_testing import BONFERRONI, NONE
+from ..core.errors import UnsupportedError
+from ..core.results import CIResult
 from .steps import Step, step
-from .strength import first_dependent, is_dependent, strongest_first
+from .strength import first_dependent, is_dependent, strength_of, strongest_first
 
 
 def scan_until_stable(
@@ -111,3 +120,141 @@ def admit_strongest(
     while admission := next(strongest_dependent(test, target, features, members, alpha, max_k), None):
         yield admission
         members.append(admission.feature)
+
+
+#: The number of sets tested at once; limits are checked between two blocks.
+BLOCK = 4_096
+
+#: Takes (columns outside, members, largest size); returns groups of sets. A group is used if earlier groups admit none.
+Propose = Callable[[list[str], list[str], int], Iterable[Iterable[tuple[str, ...]]]]
+
+
+def admit_sets(
+    test: BoundTest,
+    target: str,
+    features: Sequence[str],
+    propose: Propose,
+    alpha: float,
+    m: int,
+    max_k: int | None = None,
+    correction: str = NONE,
+    start: Sequence[str] = (),
+) -> Iterator[Step]:
+    """Admit the set that depends most on the target given the admitted columns, scan by scan, until there is none.
+
+    Table order of the features decides ties. `propose` is `every_set` or `random_sets`; sets have at most `m` columns,
+    and at most ``max_k + 1`` columns are admitted: the largest conditioning set, and the other members of the tested
+    set. Each member of an admitted set is yielded with the set's test. The correction ``bonferroni`` divides alpha by
+    the number of sets of up to `m` columns that are not admitted. If the target depends on none of them, a scan then
+    admits anything with a chance of at most alpha, even if `propose` looks at the data. ``none`` does not change alpha.
+    The features of `start` are admitted from the beginning.
+
+    Raises `UnsupportedError` if ``m > 1`` and the test takes one column at a time.
+    """
+    if m > 1 and not test.card.column_sets:
+        raise UnsupportedError(
+            f"{test.card.id} tests one column at a time, but m = {m} needs sets of columns. Set m: 1, or choose a "
+            "test with column_sets in blanketflow.list_ci_tests(), such as g2, fisher-z or lr-mixed."
+        )
+    members = list(start)
+    while True:
+        others = [feature for feature in features if feature not in members]
+        largest = min(m, len(others), len(others) if max_k is None else max(0, max_k + 1 - len(members)))
+        level = alpha / max(1, n_sets(len(others), largest)) if correction == BONFERRONI else alpha
+        groups = propose(others, members, largest) if largest else ()
+        found = (strongest_dependent_set(test, target, sets, members, level) for sets in groups)
+        names, result = next(filter(None, found), ((), None))
+        if result is None:
+            test.tally.end_round(len(members))
+            return
+        yield from [step(name, result, members) for name in names]
+        members.extend(names)
+
+
+def n_sets(n: int, largest: int) -> int:
+    """Return the number of sets of 1 to `largest` out of n columns.
+
+    Examples
+    --------
+    >>> n_sets(49, 3)
+    19649
+    """
+    return sum(math.comb(n, size) for size in range(1, largest + 1))
+
+
+def strongest_dependent_set(
+    test: BoundTest, target: str, sets: Iterable[tuple[str, ...]], members: Sequence[str], alpha: float
+) -> tuple[tuple[str, ...], CIResult] | None:
+    """Return the set that depends most on the target given the members, with its test; None if none does.
+
+    Sets are compared by log p, then statistic per degree of freedom, then their order.
+    """
+    best: tuple[tuple[str, ...], CIResult] | None = None
+    sets = iter(sets)
+    while block := list(islice(sets, BLOCK)):
+        results = test.test_many(block, target, given=members)
+        for i in strongest_first(results):
+            result = results[i]
+            if result.log_p > math.log(alpha):
+                break
+            if is_dependent(test, result, alpha):
+                if best is None or strength_of(result) > strength_of(best[1]):
+                    best = block[i], result
+                break
+    return best
+
+
+def every_set(others: list[str], members: list[str], largest: int) -> Iterator[Iterator[tuple[str, ...]]]:
+    """Propose all sets, size by size."""
+    return (combinations(others, size) for size in range(1, largest + 1))
+
+
+def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator, by_size: bool = True) -> Propose:
+    """Return a function that proposes k random sets in one group, or all sets if there are at most k.
+
+    The chance of a set is proportional to the sum of its members' weights 1/p, where p is from the member's own test
+    given the admitted columns. With `by_size` this holds among the sets of one size, and sizes are uniform; a weight is
+    then at most the number of columns outside, so that a column with a tiny p-value is in at most about half of the
+    sets. Sets that are drawn twice are tested once.
+    """
+
+    def propose(others: list[str], members: list[str], largest: int) -> Iterable[Iterable[tuple[str, ...]]]:
+        if n_sets(len(others), largest) <= k:
+            return [chain.from_iterable(every_set(others, members, largest))]
+        results = test.test_many(others, target, given=members)
+        strength = np.minimum(-results.log_p, np.finfo(float).max)  # p may be 0
+        if by_size:
+            drawn = draw_sets(np.exp(np.minimum(strength, math.log(len(others)))), largest, k, rng)
+        else:  # of sets of one size, the sums of all weights are in proportion to how many sets hold a column
+            n = len(others)
+            holding = np.array(
+                [math.lgamma(n) - math.lgamma(m) - math.lgamma(n - m + 1) for m in range(1, largest + 1)]
+            )
+            drawn = draw_sets(np.exp(strength - strength.max()), largest, k, rng, np.exp(holding - holding.max()))
+        return [[tuple(others[i] for i in positions) for positions in drawn]]
+
+    return propose
+
+
+def draw_sets(
+    weights: np.ndarray, largest: int, k: int, rng: np.random.Generator, of_sizes: np.ndarray | None = None
+) -> list[tuple[int, ...]]:
+    """Return the sets of positions in k random draws, without duplicates, ordered by size and then position.
+
+    One member is drawn by weight and the others uniformly, which makes the chance of a set proportional to the sum of
+    its members' weights.
+
+    Weights, (n,), are not negative. Sizes are from 1 to `largest`, which is at most n: uniform, or as likely as their
+    weights `of_sizes`, (largest,).
+    """
+    n = len(weights)
+    if of_sizes is None:
+        sizes = rng.integers(1, largest + 1, size=k)
+    else:
+        sizes = rng.choice(np.arange(1, largest + 1), size=k, p=of_sizes / of_sizes.sum())
+    firsts = rng.choice(n, size=k, p=weights / weights.sum())
+    drawn: set[tuple[int, ...]] = set()
+    for size, first in zip(sizes.tolist(), firsts.tolist(), strict=True):
+        rest = rng.choice(n - 1, size=size - 1, replace=False) if size > 1 else np.empty(0, dtype=np.int64)
+        drawn.add(tuple(sorted([first, *(rest + (rest >= first)).tolist()])))
+    return sorted(drawn, key=lambda positions: (len(positions), positions))

@@ -15,7 +15,7 @@ import numpy as np
 from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO
 from ..ci.feature_groups import bind_groups
-from ..ci.tally import Tally
+from ..ci.number_of_tests import Tally
 from ..core.agreement import CROSS_PRODUCTS, TRIPLES
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ..ci.base import CITest
 from ..ci.choice import AUTO
 from ..ci.effect import MIN_EFFECT
-from ..ci.missing.incomplete_rows import incomplete_rule, why_not_incomplete, with_incomplete
+from ..ci.missing import incomplete_rule, why_not_incomplete, with_incomplete
 from ..core.cards import EXACT, IMPUTATIONS
 from ..core.design import ENOUGH_CLUSTERS, SAMPLING
 from ..core.errors import ParameterError, UnsupportedError

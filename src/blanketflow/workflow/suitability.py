@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ci import CITest, get_ci_test
 from ..ci.choice import INSTEAD
-from ..ci.missing.incomplete_rows import with_incomplete
+from ..ci.missing import with_incomplete
 from ..config.typed import Config, Selector
 from ..core.cards import CATEGORICAL, KINDS, NUMERIC
 from ..core.errors import did_you_mean

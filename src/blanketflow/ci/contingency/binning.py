@@ -12,10 +12,9 @@ import numpy as np
 from ...core.agreement import Coding
 from ...core.cards import CATEGORICAL, INTEGER
 from ...core.errors import ParameterError
+from ...core.levels import FEW_VALUES
 from ...core.table import Column, Table
 
-#: Integer columns with at most this many distinct values are not binned.
-FEW_VALUES = 10
 #: Integers with a smaller range than this are counted, which is faster than sorting them.
 COUNTED = 2**12
 #: Up to so many borders are compared with all values one after the other, which is faster than a search for each value.

@@ -1,13 +1,24 @@
-"""The columns of a table as lists of rows per level, coded when first needed, for the contingency kernels."""
+"""The columns of a table as codes of levels for the contingency kernels: lists of rows per level, or bit sets.
+
+Columns are coded when first needed. Bit sets of all columns answer queries about many columns; sparse columns are coded
+from their stored cells, many at once. A group of columns becomes one column, whose levels are the combinations that
+occur.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
 
+from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ...core.levels import FEW_VALUES
 from ...core.mapped_file import MappedFile
+from ...core.table import Column, Table
+from ...core.wide_columns import MatrixColumns, SparseColumns
+from .binning import Coder, borders_by_order, cut_points_of_rows
 
 #: Columns with more levels have no bit sets, which would need too much memory.
 MOST_BIT_SETS = 64
@@ -121,3 +132,271 @@ def _with_room(array: np.ndarray, length: int) -> np.ndarray:
     if length > len(array):
         array.resize((max(length, len(array) + len(array) // 8), *array.shape[1:]), refcheck=False)
     return array
+
+
+def with_joint_levels(table: Table, groups: Mapping[str, Sequence[str]], coder: Coder) -> Table:
+    """Return a table with one categorical column for each group, in the place of its first column.
+
+    Examples
+    --------
+    >>> from blanketflow.core.convert import as_table
+    >>> table = as_table(np.array([[0, 0, 5], [0, 1, 6], [1, 0, 7], [0, 1, 8]]))
+    >>> joint = with_joint_levels(table, {"site": ("x0", "x1")}, Coder(table, 5, "quantile", None))
+    >>> joint.names, joint["site"].values.tolist()
+    (['site', 'x2'], [0, 1, 2, 1])
+    """
+    first = {members[0]: name for name, members in groups.items()}
+    others = {column for members in groups.values() for column in members[1:]}
+    columns = []
+    for name in table.names:
+        if name in first:
+            columns.append(_joint(table, first[name], groups[first[name]], coder))
+        elif name not in others:
+            columns.append(table[name])
+    return Table(columns, table.design)
+
+
+def _joint(table: Table, name: str, members: Sequence[str], coder: Coder) -> Column:
+    joint, n_levels = np.zeros(table.n_rows, dtype=np.int64), 1
+    for member in members:
+        codes, n_own = coder.codes(table.position(member))
+        # Renumbered after each column, so that the numbers stay small whatever the number of columns.
+        occurring, joint = np.unique(joint * n_own + codes, return_inverse=True)
+        n_levels = len(occurring)
+    return Column(name, CATEGORICAL, joint.astype(np.int32), tuple(map(str, range(n_levels))))
+
+
+#: Columns with more levels are not packed. Tables with more cells are not counted from packed columns.
+MOST_LEVELS, MOST_CELLS = 64, 4096
+#: The number of cells coded at once, in a dense matrix and among the stored cells of a sparse one.
+CHUNK, HELD = 2**22, 2**20
+#: Stands in `n_levels` for a column of zeros and ones that was packed without coding.
+BIT = -1
+
+
+class PackedColumns:
+    """Columns in the form that kernels/packed_columns.py describes.
+
+    Memory is at most twice the size of the bit sets, besides a chunk of the table.
+
+    `n_levels`, (d,), is the number of levels that occur in each column.
+    """
+
+    def __init__(self, coder: Coder) -> None:
+        from ...kernels import packed_columns, packed_information
+
+        self._kernels, self._packed_sums = packed_columns, packed_information.packed_sums
+        self._coder, self._table = coder, coder.table
+        d, self._block = len(self._table), packed_columns.BLOCK
+        self.n_levels = np.zeros(d, dtype=np.int64)
+        self._first = np.full(d, -1, dtype=np.int64)
+        self._n_bit_sets = 0
+        self._bits = np.zeros((-(-d // self._block), (self._table.n_rows + 63) // 64, self._block), dtype=np.uint64)
+        self._pack()
+        self._bits = self._bits[: -(-self._n_bit_sets // self._block)]
+        self._n_set = np.empty(len(self._bits) * self._block, dtype=np.int32)
+        packed_columns.count_set_bits(self._bits, self._n_set)
+        is_bit = self.n_levels == BIT
+        n_ones = self._n_set[self._first[is_bit]]
+        self.n_levels[is_bit] = 1 + ((n_ones > 0) & (n_ones < self._table.n_rows))
+        self._own_levels = np.maximum(self.n_levels, 2).astype(np.int32)  # a constant column has an empty bit set
+
+    def is_packed(self, columns: np.ndarray) -> np.ndarray:
+        """Return which of some columns are packed, shape (m,)."""
+        return self._first[columns] >= 0
+
+    def cells(self, columns: tuple[int, ...]) -> tuple[np.ndarray, int] | None:
+        """Return each row's cell in the joint table of some columns, and the number of cells; None if too many."""
+        at, cells = np.array(columns, dtype=np.int64), np.zeros(self._table.n_rows, dtype=np.uint32)
+        if not self.is_packed(at).all() or math.prod(self._own_levels[at].tolist()) > MOST_CELLS:
+            return None
+        return cells, self._kernels.cells_of(at, self._bits, self._first, self._own_levels, cells)
+
+    def n_cell_levels(self, column: int) -> int:
+        """Return the number of levels of a column in `cells`."""
+        return int(self._own_levels[column])
+
+    def level_counts(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many rows each level of some packed columns has, one behind the other, and where each starts."""
+        sizes = self._own_levels[columns].astype(np.int64)
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        of_bit_set = np.repeat(self._first[columns] - start[:-1], sizes) + np.arange(start[-1])
+        is_rest = np.zeros(start[-1], dtype=bool)  # the level without a bit set
+        is_rest[start[1:] - 1] = True
+        counts = np.where(is_rest, 0, self._n_set[np.where(is_rest, 0, of_bit_set)]).astype(np.int64)
+        counts[is_rest] = self._table.n_rows - np.add.reduceat(counts, start[:-1])
+        return counts, start
+
+    def sums(
+        self, candidates: np.ndarray, cells: np.ndarray, n_strata: int, n_y: int, terms: np.ndarray, scale: float,
+        is_entropy: bool = False, factorials: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Return what `kernels.packed_information.packed_sums` writes for each candidate, shape (m,).
+
+        The second and the third are empty without `factorials`.
+        """
+        sums = np.empty(len(candidates), dtype=np.int64)
+        n_asked = 0 if factorials is None else len(candidates)
+        expected, dofs = np.empty(n_asked, dtype=np.int64), np.empty(n_asked, dtype=np.int64)
+        asked = np.ascontiguousarray(candidates, dtype=np.int64)
+        self._packed_sums(
+            self._bits, self._n_set, self._first, self._own_levels, asked, cells, n_strata, n_y, is_entropy, terms,
+            scale, np.empty(0) if factorials is None else factorials, sums, expected, dofs,
+        )  # fmt: skip
+        return sums, expected, dofs
+
+    def _pack(self) -> None:
+        columns, n_in_bulk = self._table.columns, 0
+        if isinstance(columns, MatrixColumns):
+            n_in_bulk = len(columns.names)
+            self._pack_matrix(columns)
+        elif isinstance(columns, SparseColumns):
+            n_in_bulk = len(columns.names)
+            self._pack_sparse(columns)
+        self._pack_singly(np.arange(n_in_bulk, len(columns)))
+
+    def _pack_matrix(self, columns: MatrixColumns) -> None:
+        """Pack the columns of a dense matrix."""
+        coder, width = self._coder, max(1, CHUNK // max(1, self._table.n_rows) // self._block) * self._block
+        in_bulk = coder.binning in ("quantile", "uniform") and coder.bins <= MOST_LEVELS
+        for start in range(0, len(columns.names), width):
+            stop = min(start + width, len(columns.names))
+            if columns.kind in (BOOLEAN, INTEGER) and self._pack_bits(columns.matrix, start, stop):
+                continue
+            if in_bulk:
+                self._pack_numbers(columns.matrix[:, start:stop], start, columns.kind == INTEGER)
+            else:
+                self._pack_singly(np.arange(start, stop))
+
+    def _pack_bits(self, matrix: np.ndarray, start: int, stop: int) -> bool:
+        """Pack columns of zeros and ones without coding; return False, and do nothing, if there are other values."""
+        columns, k = slice(start, stop), stop - start
+        if not (matrix.dtype.itemsize == 1 and matrix.flags.c_contiguous):
+            matrix, start = matrix[:, columns], 0
+            if matrix.min() < 0 or matrix.max() > 1:
+                return False
+            matrix = np.ascontiguousarray(matrix, dtype=np.uint8)
+        block = -(-self._n_bit_sets // self._block)
+        first = block * self._block
+        self._make_room(first + k)
+        bits, seen = self._bits[block : block - (-k // self._block)], np.zeros(k, dtype=np.uint8)
+        self._kernels.pack_bytes(matrix.view(np.uint8), start, bits, seen)
+        if seen.max() > 1:
+            bits[:] = 0
+            return False
+        self.n_levels[columns], self._first[columns] = BIT, np.arange(first, first + k)
+        self._n_bit_sets = first + k
+        return True
+
+    def _pack_numbers(self, values: np.ndarray, start: int, are_whole: bool) -> None:
+        """Pack columns of numbers together, with few calls."""
+        k, n = values.shape[1], len(values)
+        codes, n_levels = np.empty((k, n), dtype=np.uint8), np.zeros(k, dtype=np.int32)
+        if are_whole and int(values.max()) - int(values.min()) < 256:
+            codes[:] = values.T if values.dtype.itemsize == 1 else (values - values.min()).T
+            self._kernels.rank_bytes(codes, FEW_VALUES, n_levels)
+        elif are_whole:
+            whole = np.array(values.T, dtype=np.int64, order="C")
+            self._kernels.rank_integers(whole, FEW_VALUES, codes, n_levels)
+        binned = n_levels == 0
+        if binned.any():
+            numbers = np.ascontiguousarray(values.T[binned], dtype=np.float64)
+            borders = cut_points_of_rows(numbers, self._coder.bins, self._coder.binning)
+            own_codes, own_levels = np.empty(numbers.shape, dtype=np.uint8), np.empty(len(numbers), dtype=np.int32)
+            self._kernels.code_by_borders(numbers, borders, own_codes, own_levels)
+            codes[binned], n_levels[binned] = own_codes, own_levels
+        self._add(np.arange(start, start + k), codes, n_levels)
+
+    def _pack_sparse(self, columns: SparseColumns) -> None:
+        """Pack the columns of a sparse matrix from its stored cells."""
+        from ...kernels.packed_cells import pack_cells
+
+        d, (bins, binning) = len(columns.names), (self._coder.bins, self._coder.binning)
+        codes, n_levels = np.empty(len(columns.values), dtype=np.uint8), np.empty(d, dtype=np.int32)
+        for start, stop in columns.blocks(HELD):
+            cells = slice(columns.starts[start], columns.starts[stop])
+            codes[cells], n_levels[start:stop] = code_cells(columns, start, stop, bins, binning, MOST_LEVELS)
+        # Memory is allocated once, because the bit sets of many levels may need most of it.
+        is_coded, first = n_levels > 0, np.full(d, -1, dtype=np.int64)
+        first[is_coded] = self._places(n_levels[is_coded])
+        self.n_levels[:d], self._first[:d] = n_levels, first
+        pack_cells(columns.starts, columns.rows, codes, first, self._bits)
+        self._pack_singly(np.flatnonzero(~is_coded))
+
+    def _pack_singly(self, positions: np.ndarray) -> None:
+        """Pack columns that are coded one by one; columns with too many levels are left out."""
+        width = max(1, CHUNK // max(1, self._table.n_rows))
+        for at in range(0, len(positions), width):
+            asked = positions[at : at + width]
+            coded = [self._coder.codes(position) for position in asked.tolist()]
+            n_levels = np.array([count for _, count in coded], dtype=np.int32)
+            self.n_levels[asked] = n_levels
+            fits = np.flatnonzero(n_levels <= MOST_LEVELS)
+            codes = np.empty((len(fits), self._table.n_rows), dtype=np.uint8)
+            for i, fit in enumerate(fits):
+                codes[i] = coded[fit][0]
+            self._add(asked[fits], codes, n_levels[fits])
+
+    def _add(self, positions: np.ndarray, codes: np.ndarray, n_levels: np.ndarray) -> None:
+        """Pack coded columns."""
+        first = self._places(n_levels)
+        self._kernels.pack_codes(codes, n_levels, first, self._bits)
+        self.n_levels[positions], self._first[positions] = n_levels, first
+
+    def _places(self, n_levels: np.ndarray) -> np.ndarray:
+        """Return where the bit sets of more columns start, and allocate memory for them."""
+        first = np.empty(len(n_levels), dtype=np.int64)
+        n_bit_sets = self._kernels.place_bit_sets(n_levels, self._n_bit_sets, first)
+        self._make_room(n_bit_sets)
+        self._n_bit_sets = n_bit_sets
+        return first
+
+    def _make_room(self, n_bit_sets: int) -> None:
+        blocks = -(-n_bit_sets // self._block)
+        if blocks > len(self._bits):
+            # Memory that is never written to costs nothing. The additional block has room for a target.
+            larger = np.zeros((max(blocks + 1, 2 * len(self._bits)), *self._bits.shape[1:]), dtype=np.uint64)
+            used = -(-self._n_bit_sets // self._block)
+            larger[:used] = self._bits[:used]
+            self._bits = larger
+
+
+def code_cells(
+    columns: SparseColumns, start: int, stop: int, bins: int, binning: str, most_levels: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Code the stored cells of the sparse columns from `start` to `stop`, like `level_codes` but with zero first.
+
+    Return a uint8 code per cell, 0 for zero if it occurs, and the number of levels of each column. That number is 0 for
+    columns that must be coded one by one, because `binning` depends on more than a few order statistics or `bins` is
+    above `most_levels`, which is at most 255.
+    """
+    from ...kernels import packed_cells
+
+    cells = slice(int(columns.starts[start]), int(columns.starts[stop]))
+    starts, values, n_rows = columns.starts[start : stop + 1] - cells.start, columns.values[cells], columns.height
+    codes, n_levels = np.zeros(len(values), dtype=np.uint8), np.zeros(stop - start, dtype=np.int32)
+    left = np.arange(stop - start)
+    if columns.kind in (BOOLEAN, INTEGER):
+        packed_cells.code_keys(starts, left, _keys(values), n_rows, FEW_VALUES, codes, n_levels)
+        left = np.flatnonzero(n_levels == 0)
+    if len(left) and binning in ("quantile", "uniform") and bins <= most_levels:
+        numbers = np.ascontiguousarray(values, dtype=np.float64)
+        packed_cells.code_keys(starts, left, _keys(numbers), n_rows, bins, codes, n_levels)
+        left = left[n_levels[left] == 0]
+
+        def order_statistics(places: np.ndarray) -> np.ndarray:
+            found = np.empty((len(left), len(places)))
+            packed_cells.order_statistics(starts, left, numbers, n_rows, places, found)
+            return found
+
+        if len(left):
+            borders = borders_by_order(order_statistics, n_rows, bins, binning)
+            packed_cells.code_cells(starts, left, numbers, n_rows, borders, codes, n_levels)
+    return codes, n_levels
+
+
+def _keys(values: np.ndarray) -> np.ndarray:
+    """Return integers that are equal for equal values, and 0 for zero."""
+    if values.dtype.kind == "f":
+        return (values.astype(np.float64, copy=False) + 0.0).view(np.int64)  # the sum turns -0.0 into 0.0
+    return values.astype(np.int64, copy=False)

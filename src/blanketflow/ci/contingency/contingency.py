@@ -16,17 +16,16 @@ from ...core.parameters import choice, integer, number
 from ...core.results import CIResult, CIResults
 from ...core.table import Table
 from ..base import BoundTest, CITest, unreliable_rule
-from ..cluster_totals import Clusters, Spread, judged, spread
+from ..clusters import Clusters, Spread, judged, spread
 from ..effect import nats_per_row
-from ..engines import Candidate, columns_of
+from ..engines import Candidate, Chance, columns_of
 from ..pooling import pooled_likelihood_ratios, pooled_p_values
 from ..tails import chi2_tail
 from .binning import BINNINGS, Coder
-from .chance import Chance
 from .coded_columns import CodedColumns, JointColumns
 
 if TYPE_CHECKING:
-    from .packed_columns import PackedColumns
+    from .coded_columns import PackedColumns
 
 DOF_RULES = ("adjusted", "nominal", "observed")
 #: Tables with more cells than this, and more than this many cells per row, are counted by sorting.
@@ -68,7 +67,7 @@ class DiscreteTest(CITest):
 
     def joined(self, table: Table, groups: Mapping[str, Sequence[str]], target: str | None) -> Table:
         """Return the table with one column in place of each group."""
-        from .joint_levels import with_joint_levels
+        from .coded_columns import with_joint_levels
 
         coder = Coder(table, self.bins, self.binning, None if target is None else table.position(target))
         return with_joint_levels(table, groups, coder)
@@ -194,7 +193,7 @@ class ContingencyEngine:
     @cached_property
     def packed(self) -> PackedColumns:
         """All columns as bit sets, for queries about many columns."""
-        from .packed_columns import PackedColumns
+        from .coded_columns import PackedColumns
 
         return PackedColumns(self._coder)
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...core.errors import UnsupportedError
 from ...core.results import CIResult, CIResults
-from ..engines import Candidate, columns_of
-from .chance import Chance
+from ..engines import Candidate, Chance, columns_of
 from .contingency import ContingencyEngine
 
 if TYPE_CHECKING:

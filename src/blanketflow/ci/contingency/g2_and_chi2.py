@@ -21,7 +21,7 @@ from ..effect import NATS, nats_per_row
 from ..engines import Engine
 from .contingency import ContingencyByClusters, ContingencyEngine, ContingencyTest
 from .counted_tables import CountedEngine
-from .packed_table import PackedTableEngine
+from .packed_codes import PackedTableEngine
 
 if TYPE_CHECKING:
     from ...core.summed_table import SummedTable
@@ -59,7 +59,7 @@ class G2(_ChiSquareTest):
     the combinations that occur. `contingency.py` says which tests are reliable and what their degrees of freedom are.
 
     With sampling weights or clusters counts are sums of weights of mean 1, and p-values those of Rao and Scott's
-    correction of the second order from the totals of clusters (`cluster_totals.py`). `statistic`, `dof` and `reliable`
+    correction of the second order from the totals of clusters (`clusters.py`). `statistic`, `dof` and `reliable`
     stay those of as many independent rows; tables that take more than 2^25 numbers, such as cells times clusters, are
     not reliable.
 

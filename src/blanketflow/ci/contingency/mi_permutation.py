@@ -15,12 +15,11 @@ from ...core.parameters import integer, number
 from ...core.results import CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Table
+from ..clusters import Exchange, clusters_of
 from ..effect import NATS, nats_per_row
-from ..engines import Candidate
-from ..exchange import ROWS, Exchange, clusters_of, permute_option
+from ..engines import Candidate, Chance
 from ..pooling import pooled_p_values
-from ..unbound import more_permutations
-from .chance import Chance
+from ..unbound import ROWS, more_permutations, permute_option
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
 from .g2_and_chi2 import CORRECTED, G2

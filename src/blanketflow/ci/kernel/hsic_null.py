@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..exchange import Exchange
+from ..clusters import Exchange
 from ..tails import chi2_tail
 
 #: A variance below this share of the squared mean is rounding: the order of the rows does not change the statistic.

@@ -19,7 +19,7 @@ from ..engines import Engine
 from ..pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
 from .cross_products import CrossProductEngine
 from .partial_correlations import FisherZByClusters, FisherZEngine
-from .rounding import rounded_away
+from .regressions import rounded_away
 from .stabilised_weights import by_weights
 
 
@@ -42,7 +42,7 @@ class FisherZ(CITest):
     reads the rows, in O(n (|Z| + q)^2).
 
     With sampling weights or clusters the correlations are weighted, and a p-value is that of a t-test, for a set of
-    columns of an F-test, on the totals of clusters (`cluster_totals.py`), in O(n |Z|^2 + m n |Z|); `statistic` and
+    columns of an F-test, on the totals of clusters (`clusters.py`), in O(n |Z|^2 + m n |Z|); `statistic` and
     `dof` stay those of as many independent rows.
 
     Examples

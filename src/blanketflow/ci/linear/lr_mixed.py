@@ -19,9 +19,9 @@ from ...core.table import Table
 from ..effect import NATS, nats_per_row
 from ..engines import Engine
 from ..pooling import pooled_p_values
-from .lr_mixed_on_sums import LRMixedOnSums, why_rows
+from .cross_products import LRMixedOnSums, why_rows
 from .nested_regressions import LRMixedEngine, RegressionTest, regressions_by_clusters
-from .rounding import rounded_away
+from .regressions import rounded_away
 
 
 @dataclass
@@ -61,7 +61,7 @@ class LRMixed(RegressionTest):
     given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
 
     With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
-    totals of clusters (`cluster_totals.py`), in both kinds of regressions; `statistic`, `dof` and `reliable` stay those
+    totals of clusters (`clusters.py`), in both kinds of regressions; `statistic`, `dof` and `reliable` stay those
     of as many independent rows.
 
     Examples

@@ -19,13 +19,12 @@ from ...core.results import CIResults
 from ...core.spread import is_rounded_away
 from ...core.table import Table
 from ..base import CITest, constant_results, unreliable_rule
-from ..cluster_totals import Clusters, judged, spread
+from ..clusters import Clusters, judged, spread
 from ..engines import Candidate, columns_of
 from ..feature_groups import smallest_of
 from ..tails import chi2_tail, f_greater, rao_f
 from .partial_correlations import FisherZEngine
-from .rare_flags import with_exact_tests
-from .regressed import Regressed, Variable, basis_of, present_levels
+from .regressions import Regressed, Variable, basis_of, present_levels, with_exact_tests
 from .stabilised_weights import by_weights
 
 

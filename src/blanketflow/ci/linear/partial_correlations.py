@@ -22,7 +22,7 @@ from ...core.least_squares import (
 from ...core.results import CIResults
 from ...core.spread import is_rounded_away, standardised
 from ...core.table import Table
-from ..cluster_totals import Clusters, Spread, judged, spread
+from ..clusters import Clusters, Spread, judged, spread
 from ..engines import Candidate, constant_results
 from ..tails import f_greater, normal_two_sided, rao_f
 

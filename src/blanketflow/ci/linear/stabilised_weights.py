@@ -22,7 +22,7 @@ from ...core.least_squares import residuals
 from ...core.results import CIResult, CIResults
 from ...core.table import Table
 from ..engines import Candidate, columns_of
-from .regressed import basis_of
+from .regressions import basis_of
 
 Columns = tuple[int, ...]
 #: Returns the engine of a table whose rows have a design.

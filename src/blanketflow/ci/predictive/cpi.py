@@ -19,12 +19,12 @@ from ...core.seeds import derive_rng, seed_32
 from ...core.spread import standardised
 from ...core.table import Column, Table
 from ..base import CITest, constant_results
-from ..exchange import Exchange, clusters_of, permute_option, strata_of
-from ..unbound import more_permutations
-from .significance import DECIMALS, corrected_t
+from ..clusters import Exchange, clusters_of, strata_of
+from ..unbound import more_permutations, permute_option
+from .risk_differences import DECIMALS, corrected_t
 
 if TYPE_CHECKING:
-    from .learner import Learner
+    from .model_losses import Learner
 
 #: Two sums of differences that differ by less than this share are equal except for rounding.
 SAME = 1e-9
@@ -127,7 +127,7 @@ class _CPIEngine:
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns as one joint variable."""
-        from .learner import Learner
+        from .model_losses import Learner
 
         n, m, column = self.table.n_rows, len(candidates), self.table[target]
         n_units = n if self._clusters is None else int(self._clusters.max()) + 1

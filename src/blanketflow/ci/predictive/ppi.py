@@ -16,12 +16,12 @@ from ...core.seeds import seed_32
 from ...core.table import Table
 from ...models.encode import design, moderate
 from ..base import CITest
+from ..clusters import Exchange, clusters_of, strata_of
 from ..engines import Candidate, columns_of
-from ..exchange import Exchange, clusters_of, permute_option, strata_of
-from .learner import Learner
-from .repeats import Repeats, draw_repeats
-from .significance import DECIMALS, corrected_t, risk_differences, smallest_p, wilcoxon
-from .single_column_risks import SingleColumnRisks
+from ..unbound import permute_option
+from .model_losses import Learner
+from .risk_differences import DECIMALS, Repeats, corrected_t, draw_repeats, risk_differences, smallest_p, wilcoxon
+from .tree_risks import SingleColumnRisks
 
 
 @dataclass

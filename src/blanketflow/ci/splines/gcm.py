@@ -16,14 +16,12 @@ from ...core.seeds import derive_rng, seed_32
 from ...core.spread import is_rounded_away
 from ...core.table import Table
 from ..base import CITest
-from ..linear.rounding import rounded_away
+from ..linear.regressions import is_function, rounded_away
 from ..pooling import pooled_p_values
 from ..predictive.cpi import draw_parts
-from ..predictive.learner import Learner, cross_fitted
-from .functions_of_given import is_function
+from ..predictive.model_losses import Learner, cross_fitted
 from .generalised_covariance import no_covariance, whitened
-from .spline_given import GivenFunctions
-from .spline_growth import ROUNDING, orthonormal, without
+from .spline_given import ROUNDING, GivenFunctions, orthonormal, without
 from .spline_rows import LEAST_FREE, leverages
 from .spline_screen import SplineScreen, rows_needed
 

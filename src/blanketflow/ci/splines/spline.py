@@ -14,13 +14,11 @@ from ...core.parameters import number
 from ...core.results import CIResults
 from ...core.table import Table
 from ..base import CITest
-from ..linear.rare_flags import with_exact_tests
-from ..linear.rounding import rounded_away
+from ..linear.regressions import rounded_away, with_exact_tests
 from ..pooling import pooled_p_values
 from .spline_given import GivenFunctions
 from .spline_rows import Confirmation
-from .spline_sample import Rows, rows_that_confirm
-from .spline_screen import KEPT_CELLS, Parts, SplineScreen
+from .spline_screen import KEPT_CELLS, Parts, Rows, SplineScreen, rows_that_confirm
 
 
 @dataclass

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.spread import standardised
 from ...core.table import Column
-from ..linear.regressed import present_levels
+from ..linear.regressions import present_levels
 
 #: Knots of the natural splines: a number has one function less, the constant not counted. The first knots are among
 #: those of the next splines.

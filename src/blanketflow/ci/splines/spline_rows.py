@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..tails import f_greater
-from .spline_given import GivenFunctions
-from .spline_growth import ROUNDING, orthonormal_of, without
-from .spline_sample import CLEAR
-from .spline_screen import SplineScreen, whitening
+from .spline_given import ROUNDING, GivenFunctions, orthonormal_of, without
+from .spline_screen import CLEAR, SplineScreen, whitening
 
 #: 1 - leverage is at least this, and a variance that is less than its share of the largest is rounding.
 LEAST_FREE, LEAST_VARIANCE = 1e-3, 1e-18

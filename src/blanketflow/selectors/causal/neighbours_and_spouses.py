@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar, TypeVar
 
 from ...ci.base import BoundTest
-from ...ci.tally import Count, Tally
+from ...ci.number_of_tests import Count, Tally
 from ...core.parameters import choice, integer, number
 from ...core.ties import comparable_number
 from ...search.equivalent_information import equivalents

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...ci.base import BoundTest
-from ...ci.predictive.learner import held_out_losses
+from ...ci.predictive.model_losses import held_out_losses
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...search.backward import remove_until_stable

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ci.predictive.learner import cross_fitted
+from ...ci.predictive.model_losses import cross_fitted
 from ...ci.splines.generalised_covariance import GeneralisedCovariance, generalised_covariance
 from ...core.cards import CATEGORICAL
 from ...core.errors import DataError

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...ci.kernel.hsic_growing import GrowingColumns
+from ...ci.kernel.hsic import GrowingColumns
 from ...core.cards import Card
 from ...core.parameters import integer
 from ...search.steps import Step, step

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...ci import CITest, get_ci_test
-from ...ci.missing.incomplete_rows import with_incomplete
+from ...ci.missing import with_incomplete
 from ...core.cards import IMPUTATIONS
 from ...core.confirm import searched_rows
 from ...core.limits import Limits

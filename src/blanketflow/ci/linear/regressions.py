@@ -1,4 +1,8 @@
-"""The columns of a query to lr-mixed, on rows: predictors, a basis of those given, and what a column adds to them."""
+"""What regressions on rows share: predictors, a basis of those given, and what a column adds to them.
+
+Also what their tests say of columns whose variation rounding has destroyed, or that are a function of the given ones,
+and Fisher's exact test of two flags of which a cell has few rows, where tests for large samples reject too often.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,12 @@ from typing import Protocol
 
 import numpy as np
 
+from ...core.flags import is_flag
 from ...core.least_squares import log_unexplained_share, orthonormal_basis, residuals
-from ...core.spread import standardised
+from ...core.printable import listed
+from ...core.results import CIResults
+from ...core.spread import is_rounded_away, standardised
+from ...core.summed_table import SummedTable
 from ...core.table import Column, Table
 from ..contingency.binning import ranks
 
@@ -115,3 +123,98 @@ class Variable:
             deviance = fit_logistic(design, self.classes, coefficients, self.weights)
             self._null = deviance, coefficients, design
         return self._null
+
+
+def rounded_away(table: Table, target: str, results: CIResults) -> str:
+    """Return in words which columns made marginal results unreliable because they are rounded away; empty for none."""
+    names = [target]
+    suspects = np.flatnonzero(~results.reliable & (results.statistic == 0))
+    if len(suspects) and not is_rounded_away(table[target]):
+        features = [name for name in table.names if name != target]
+        names = [features[j] for j in suspects if is_rounded_away(table[features[j]])]
+    if not len(suspects) or not names:
+        return ""
+    return (
+        f"rounding has destroyed {listed(map(repr, names))}: the spread is below 90 times the distance between floats "
+        "of that size, so every test says p = 1. Subtract the offset before the numbers are written, or drop the "
+        "column."
+    )
+
+
+def with_exact_tests(results: CIResults, table: Table, candidates: Sequence[int], target: int) -> CIResults:
+    """Return tests given nothing, with the p-values of Fisher's test for flags of which a cell has few rows.
+
+    Where 4 % of 1,000 rows are ones of each of two independent flags, 1.6 are expected in a cell, and tests for large
+    samples reject up to 19 % at 0.05. Clustered and weighted rows, and tables without rows, keep their tests.
+    """
+    if table.design is not None or isinstance(table, SummedTable) or not is_flag(table[target]):
+        return results
+    from ...kernels.small_margins import flags_log_p
+
+    y = _ones(table, target)
+    for at, candidate in enumerate(candidates):
+        if results.dof[at] > 0 and is_flag(table[candidate]):
+            x = _ones(table, candidate)
+            log_p = flags_log_p(np.count_nonzero(x & y), np.count_nonzero(x), np.count_nonzero(y), table.n_rows)
+            if log_p <= 0.0:
+                results.log_p[at], results.p_value[at] = log_p, np.exp(log_p)
+    return results
+
+
+def _ones(table: Table, column: int) -> np.ndarray:
+    values = table[column].numbers()
+    return values == values.max()
+
+
+#: The most rows that are looked at.
+MOST_ROWS = 2000
+#: The share of a function's variance that is left at half of the rows, and on average: rows beside a jump have more.
+LEFT_AT_HALF, LEFT = 1e-4, 0.05
+#: Between the levels of a given label, where one standard deviation of a number is 1.
+FAR = 100.0
+
+
+def is_function(columns: Sequence[Column], given: Sequence[Column]) -> bool:
+    """Return whether some columns are a function of others, smooth or with some jumps, as far as these rows show.
+
+    Each row is predicted from its nearest neighbours in the given columns, by a linear function of these. At most
+    `MOST_ROWS` rows are looked at, the first ones.
+
+    Parameters
+    ----------
+    columns, given : sequence of Column
+        Columns of n rows without missing cells: those that may be functions, and one or more that are given.
+
+    Examples
+    --------
+    >>> from blanketflow.core.convert import as_table
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=200)
+    >>> square, noisy, given = as_table(np.column_stack([z**2, z**2 + 0.1 * rng.normal(size=200), z])).columns
+    >>> is_function([square], [given]), is_function([noisy], [given])
+    (True, False)
+    """
+    from scipy.spatial import KDTree
+
+    rows = np.arange(min(given[0].n_rows, MOST_ROWS))
+    places = _scaled([column.take(rows) for column in given], FAR)
+    values = _scaled([column.take(rows) for column in columns], 1.0)
+    n_near = 2 * (places.shape[1] + 1)
+    if len(rows) <= n_near:
+        return False
+    distances, near = KDTree(places).query(places, k=n_near + 1)
+    # A row among equal ones need not be its own nearest neighbour: then the farthest one is left out.
+    is_self = near == rows[:, np.newaxis]
+    is_self[~is_self.any(axis=1), -1] = True
+    near = near[~is_self].reshape(len(rows), n_near)
+    away = places[near] - places[:, np.newaxis]
+    weights = np.linalg.pinv(np.concatenate([np.ones((len(rows), n_near, 1)), away], axis=2))[:, 0]
+    errors = ((values - np.einsum("ik,ikj->ij", weights, values[near])) ** 2).mean(axis=1)
+    errors = (errors / (1.0 + (weights**2).sum(axis=1)))[distances[:, -1] < FAR / 2]
+    return len(errors) > 0 and bool(np.median(errors) <= LEFT_AT_HALF and errors.mean() <= LEFT)
+
+
+def _scaled(columns: Sequence[Column], of_labels: float) -> np.ndarray:
+    """Return columns with variance 1, shape (n, q): numbers, and indicators of labels times a factor."""
+    parts = [predictors(column) * (of_labels if column.is_discrete else 1.0) for column in columns]
+    return np.vstack(parts).T * np.sqrt(columns[0].n_rows)

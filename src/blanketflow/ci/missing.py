@@ -1,24 +1,170 @@
-"""Multiple imputation: each test on several imputed copies of the rows, pooled (`imputations: 5`)."""
+"""Tests where cells are missing: on the rows complete for their columns, or pooled over imputed copies.
+
+`missing: pairwise` is test-wise deletion: each test is made on the rows that are complete for its columns.
+`imputations: 5` is multiple imputation: each test is made on several imputed copies of the rows, and pooled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
-from ...core.design import is_complex
-from ...core.results import CIResults
-from ...core.seeds import derive_rng
-from ...core.table import Column, Table
-from ..contingency.binning import FEW_VALUES
-from ..contingency.chance import Chance
-from ..engines import Candidate, columns_of
-from ..unbound import UnboundTest
-from .pairwise import chance_of, information_of
+from ..core.cards import BOOLEAN, CATEGORICAL, IMPUTATIONS, INTEGER, PAIRWISE
+from ..core.design import is_complex
+from ..core.errors import DataError, ParameterError, UnsupportedError
+from ..core.levels import FEW_VALUES
+from ..core.parameters import Parameter
+from ..core.results import CIResults
+from ..core.seeds import derive_rng
+from ..core.summed_table import SummedTable
+from ..core.table import Column, Table
+from .engines import Candidate, Chance, Engine, columns_of, constant_results
+from .unbound import UnboundTest
+
+#: With fewer complete rows there is nothing to test.
+FEWEST_ROWS = 2
+
+
+class PairwiseEngine:
+    """Answers each query by the test's own engine, on the rows where no column of the query is missing.
+
+    The result for a candidate is that of the test bound to these rows and columns alone: bins and levels are those of
+    the rows at hand, and `n` counts them. Candidates that are complete in the same rows share an engine.
+    """
+
+    def __init__(self, test: UnboundTest, table: Table, seed: int, target: int | None) -> None:
+        if target is not None and table[target].n_missing():
+            raise DataError(f"the target {table[target].name!r} has missing cells. Drop those rows first.")
+        self.test, self.table, self.seed, self.target = test, table, seed, target
+        self._observed = {at: ~c.missing() for at, c in enumerate(table.columns) if c.n_missing()}
+        complete = [at for at in range(len(table)) if at not in self._observed]
+        self._of_complete = self._prepared(complete, None) if complete else None
+
+    def evaluate(self, candidates: Sequence[int] | np.ndarray, target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each candidate on the rows that are complete for it, the target and the conditioning set."""
+        return self._tests("evaluate", list(map(int, candidates)), target, given)
+
+    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each set of columns on the rows that are complete for all of them."""
+        return self._tests("evaluate_sets", candidates, target, given)
+
+    def _tests(self, name: str, candidates: Sequence[Candidate], target: int, given: tuple[int, ...]) -> CIResults:
+        found, order = [], []
+        for at, engine, place, n_rows in self._groups(candidates, (target, *given)):
+            order += at
+            if engine is None:
+                nothing = constant_results(len(at), n_rows)
+                nothing.reliable[:] = False
+                found.append(nothing)
+            else:
+                asked = [_placed(candidates[i], place) for i in at]
+                found.append(getattr(engine, name)(asked, place[target], tuple(place[z] for z in given)))
+        return CIResults.joined(found).take(np.argsort(order))
+
+    def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
+        """Return I(X;Y|Z) of each candidate in nats, on its complete rows; 0 where there are none."""
+        found = np.zeros(len(candidates))
+        for at, engine, place, _ in self._groups(candidates.tolist(), (target, *given)):
+            if engine is not None:
+                asked, conditions = np.array([place[candidates[i]] for i in at]), tuple(place[z] for z in given)
+                found[at] = information_of(self.test, engine, asked, place[target], conditions)
+        return found
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return what `information` is by chance, on the complete rows of each candidate."""
+        found = Chance.none(len(candidates))
+        for at, engine, place, _ in self._groups(candidates.tolist(), (target, *given)):
+            if engine is not None:
+                asked, conditions = np.array([place[candidates[i]] for i in at]), tuple(place[z] for z in given)
+                found.mean[at], found.deviation[at] = chance_of(engine, asked, place[target], conditions)
+        return found
+
+    def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
+        """Return H(X, Z) of each candidate in nats, on its complete rows; 0 where there are none."""
+        found = np.zeros(len(candidates))
+        for at, engine, place, _ in self._groups(candidates.tolist(), given):
+            if engine is not None:
+                asked = np.array([place[candidates[i]] for i in at])
+                found[at] = engine.entropy(asked, tuple(place[z] for z in given))
+        return found
+
+    def n_complete(self, columns: Iterable[int]) -> int:
+        """Return how many rows are complete for some columns."""
+        rows = self._complete(columns)
+        return self.table.n_rows if rows is None else int(np.count_nonzero(rows))
+
+    def samples_per_cell(self, columns: Sequence[int]) -> float:
+        """Return the complete rows per cell of the joint table of some columns; infinite without cells."""
+        _, engine, place, n_rows = next(self._groups([tuple(columns)], ()))
+        count = getattr(engine, "n_cells", None)
+        return math.inf if count is None else n_rows / count([place[column] for column in columns])
+
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
+        """Return how many complete rows a test needs to be reliable; None if that is not known."""
+        _, engine, place, _ = next(self._groups([x], (target, *given)))
+        needed = getattr(engine, "rows_needed", None)
+        return None if needed is None else needed(_placed(x, place), place[target], tuple(place[z] for z in given))
+
+    def _groups(
+        self, candidates: Sequence[Candidate], others: tuple[int, ...]
+    ) -> Iterator[tuple[list[int], Any, dict[int, int], int]]:
+        """Yield which candidates have the same complete rows, their engine, where its columns are, and its rows.
+
+        The engine is None where there are too few rows.
+        """
+        groups: dict[bytes | None, list[int]] = {}
+        patterns: dict[bytes | None, np.ndarray | None] = {}
+        for i, candidate in enumerate(candidates):
+            rows = self._complete((*columns_of(candidate), *others))
+            key = None if rows is None else np.packbits(rows).tobytes()
+            groups.setdefault(key, []).append(i)
+            patterns[key] = rows
+        for key, at in groups.items():
+            rows = patterns[key]
+            if rows is None:
+                complete = [column for column in range(len(self.table)) if column not in self._observed]
+                yield at, self._of_complete, dict(zip(complete, range(len(complete)), strict=True)), self.table.n_rows
+                continue
+            kept = np.flatnonzero(rows)
+            explained = () if self.target is None else (self.target,)  # which supervised binning looks at
+            columns = sorted({*(c for i in at for c in columns_of(candidates[i])), *others, *explained})
+            place = dict(zip(columns, range(len(columns)), strict=True))
+            yield at, self._prepared(columns, kept) if len(kept) >= FEWEST_ROWS else None, place, len(kept)
+
+    def _complete(self, columns: Iterable[int]) -> np.ndarray | None:
+        """Return the mask of the rows that are complete for some columns, (n,); None if all are."""
+        masks = [self._observed[column] for column in columns if column in self._observed]
+        return np.logical_and.reduce(masks) if masks else None
+
+    def _prepared(self, columns: list[int], rows: np.ndarray | None) -> Any:
+        table = self.table.select(columns)
+        target = None if self.target is None else columns.index(self.target)
+        return self.test.prepare(table if rows is None else table.take(rows), self.seed, target)
+
+
+def information_of(
+    test: UnboundTest, engine: Any, candidates: np.ndarray, target: int, given: tuple[int, ...]
+) -> np.ndarray:
+    """Return I(X;Y|Z) in nats by an engine that measures it, or from the results of its tests."""
+    if hasattr(engine, "information"):
+        return engine.information(candidates, target, given)
+    return test.mutual_information(engine.evaluate(candidates.tolist(), target, given))
+
+
+def chance_of(engine: Any, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+    """Return what I(X;Y|Z) is by chance, by an engine that knows it; else it is the same for all columns."""
+    return engine.chance(candidates, target, given) if hasattr(engine, "chance") else Chance.none(len(candidates))
+
+
+def _placed(candidate: Candidate, place: dict[int, int]) -> Candidate:
+    return tuple(place[column] for column in candidate) if isinstance(candidate, tuple) else place[candidate]
+
 
 #: Returns the result of each test from those on the copies, and on all of them as one table.
 Pool = Callable[[Sequence[CIResults], CIResults | None], CIResults]
@@ -276,3 +422,71 @@ def _coefficients(regressors: np.ndarray, response: np.ndarray) -> np.ndarray:
     products = regressors.T @ regressors
     products.flat[:: len(products) + 1] += RIDGE * np.trace(products) / len(products)
     return np.linalg.solve(products, regressors.T @ response)
+
+
+Test = TypeVar("Test", bound=UnboundTest)
+#: The key of a data set, and the argument of functions and selector classes.
+N_COPIES = Parameter(
+    "integer",
+    "Imputed copies of each fold's rows, over which every CI test is pooled; needs missing: impute. null: one, with "
+    "medians and most frequent labels.",
+    at_least=2,
+    at_most=1000,
+    nullable=True,
+)
+
+
+def incomplete_rule(where: str, missing: str, imputations: int | None) -> str | int | None:
+    """Return what tests are to do with missing cells: ``pairwise``, the number of copies, or None: they see none.
+
+    Raises `ParameterError`, beginning with `where`, if copies are asked for but nothing is imputed.
+    """
+    N_COPIES.check(where, IMPUTATIONS, imputations)
+    if imputations is not None and missing != "impute":
+        raise ParameterError(
+            f"{where}: imputations is {imputations}, but missing is {missing}. Set missing to impute, or remove "
+            "imputations."
+        )
+    return PAIRWISE if missing == PAIRWISE else imputations
+
+
+def why_not_incomplete(test: UnboundTest, rule: str | int | None) -> str | None:
+    """Return why a test cannot do what a rule of `incomplete_rule` says, or None if it can."""
+    asked = IMPUTATIONS if isinstance(rule, int) else rule
+    if asked is None or asked in test.card.incomplete:
+        return None
+    why = "fits models or compares rows with rows" if test.card.takes_max_rows else "does not say that it can"
+    return f"{test.card.id} {why}, so that {asked} is refused: set missing to impute or drop, or choose another test"
+
+
+def with_incomplete(test: Test, rule: str | int | None) -> Test:
+    """Return the test as it is when bound to rows with missing cells; raises `UnsupportedError` if it cannot be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blanketflow.ci import get_ci_test
+    >>> table = np.column_stack([np.arange(10.0), np.arange(10.0) % 3, np.arange(10.0) % 4])
+    >>> table[:2, 0] = np.nan
+    >>> bound = with_incomplete(get_ci_test("fisher-z"), "pairwise").bind(table)
+    >>> bound.test(0, 1).n, bound.test(1, 2).n
+    (8, 10)
+    """
+    if rule is None:
+        return test
+    if reason := why_not_incomplete(test, rule):
+        raise UnsupportedError(f"{reason}.")
+    test = copy(test)
+    test.incomplete = rule
+    return test
+
+
+def engine_for(test: UnboundTest, table: Table, seed: int, target: int | None) -> Engine:
+    """Return the engine that answers queries on a table, of which cells may be missing if the test has a rule."""
+    if isinstance(table, SummedTable):
+        return test.prepare_summed(table)
+    if test.incomplete is None or table.first_incomplete() is None:
+        return test.prepare(table, seed, target)
+    if test.incomplete == PAIRWISE:
+        return PairwiseEngine(test, table, seed, target)
+    return PooledEngine(test, table, seed, target, int(test.incomplete))

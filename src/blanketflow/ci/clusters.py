@@ -1,0 +1,217 @@
+"""Rows that were drawn together: score tests from the totals of clusters, and permutations that exchange clusters.
+
+A test asks whether q scores of each row, whose mean is 0 under independence, add up to 0. A score is a product of two
+residuals, for example. Rows of one cluster depend on each other, and rows with large weights count more, so that the
+variance of the sum is estimated from what varies between clusters: its square root is that of a t-test on the totals
+of clusters. For several scores the squared sum is compared with its expectation, and its degrees of freedom are those
+with the same mean and variance (Rao and Scott (1984) On chi-squared tests for multiway contingency tables with cell
+proportions estimated from survey data, Annals of Statistics 12, 46-60, doi:10.1214/aos/1176346391; F with the degrees
+of freedom of the clusters: Thomas and Rao (1987), JASA 82, 630-636, doi:10.1080/01621459.1987.10478475).
+
+A permutation exchanges single rows, whole clusters of rows, or rows within their cluster (Winkler, Webster, Vidaurre,
+Nichols, Smith (2015), Multi-level block permutation, NeuroImage 123, 253-268, doi:10.1016/j.neuroimage.2015.05.092).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.design import Design
+from ..core.errors import DataError, UnsupportedError
+from ..core.table import Table
+from .tails import f_greater
+from .unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS
+
+
+class Clusters:
+    """The clusters of a table's rows, each row for itself if the design has none.
+
+    Attributes
+    ----------
+    n : int
+        How many there are, C.
+    are_rows : bool
+        Whether each row is a cluster.
+    n_free : int
+        How many given columns cost no degree of freedom: the indicators of strata, if each stratum is in one cluster.
+    """
+
+    def __init__(self, design: Design, n_rows: int) -> None:
+        self.numbers = design.numbers()
+        self.are_rows = self.numbers is None
+        self.n = n_rows if self.numbers is None else int(self.numbers.max()) + 1
+        self.n_free = 0
+        if self.numbers is not None:
+            if design.within is not None:
+                n_strata = len(np.unique(design.within))
+                together = np.unique(np.column_stack([design.within, self.numbers]), axis=0)
+                self.n_free = n_strata - 1 if len(together) == n_strata else 0
+            self._order = np.argsort(self.numbers, kind="stable")
+            self._starts = np.searchsorted(self.numbers[self._order], np.arange(self.n))
+
+    def n_costly(self, rank: int) -> int:
+        """Return how many of the given columns, `rank` of them linearly independent, cost a degree of freedom.
+
+        A column costs what it would cost if it were constant within clusters. Indicators of parts of clusters do not:
+        they leave nothing that clusters differ by.
+        """
+        return max(rank - self.n_free, 0)
+
+    def totals(self, scores: np.ndarray) -> np.ndarray:
+        """Return the totals of each cluster, shape (..., C), of the scores of rows, shape (..., n).
+
+        Examples
+        --------
+        >>> Clusters(Design(clusters=np.array([5, 2, 5])), 3).totals(np.array([1.0, 10.0, 100.0]))
+        array([ 10., 101.])
+        """
+        if self.numbers is None:
+            return scores
+        return np.add.reduceat(scores[..., self._order], self._starts, axis=-1)
+
+
+class Spread(NamedTuple):
+    """The variance V, (q, q), of sums of q scores, as far as a test needs it: tr V and tr V^2, each of shape (m,)."""
+
+    trace: np.ndarray
+    of_square: np.ndarray
+
+
+def spread(totals: np.ndarray, n_parameters: int = 0) -> Spread:
+    """Return tr V and tr V^2 of the sums of q scores, from the totals of C clusters, shape (..., q, C).
+
+    V = C / (C - 1 - n_parameters) sum (k_c - k)(k_c - k)' with the mean k of the totals k_c; `n_parameters` were
+    estimated before, and take as much of the variation between clusters as if they were constant within each.
+    """
+    q, n = totals.shape[-2:]
+    centred = totals - totals.mean(axis=-1, keepdims=True)
+    if q == 1:
+        products = np.vecdot(centred, centred)[..., np.newaxis]
+    else:
+        other = np.swapaxes(centred, -1, -2)
+        products = centred @ other if q <= n else other @ centred
+    factor = n / max(n - 1.0 - n_parameters, 1.0)
+    trace = np.trace(products, axis1=-2, axis2=-1)
+    return Spread(factor * trace, factor**2 * np.sum(products * products, axis=(-2, -1)))
+
+
+def judged(statistic: np.ndarray, found: Spread, rest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return p and log p of squared sums of scores, (m,): F = statistic / tr V on (tr V)^2 / tr V^2 degrees of freedom.
+
+    Those of the denominator are as many times `rest`, the degrees of freedom between clusters. p = 1 without variation.
+
+    Examples
+    --------
+    >>> p, _ = judged(np.array([4.0]), Spread(np.array([1.0]), np.array([1.0])), 60.0)  # t = 2 on 60 degrees of freedom
+    >>> round(float(p[0]), 4)
+    0.05
+    """
+    varies = found.trace > 0
+    trace = np.where(varies, found.trace, 1.0)
+    dof = np.where(varies, trace**2 / np.where(varies, found.of_square, 1.0), 0.0)
+    return f_greater(np.where(varies, statistic, 0.0) / trace, dof, np.where(varies, dof, 1.0) * rest)
+
+
+def clusters_of(test_id: str, table: Table, permute: str) -> np.ndarray | None:
+    """Return the clusters of a table's rows as numbers from 0 on, shape (n,); None where `permute` is ``rows``.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are no groups.
+    DataError
+        If groups to be exchanged as wholes differ in size, or there is one only.
+    """
+    if permute == ROWS:
+        return None
+    if table.design is None or table.design.clusters is None:
+        raise UnsupportedError(f"{test_id}: permute: {permute} needs groups. Give groups, or set permute: {ROWS}.")
+    numbers = np.unique(table.design.clusters, return_inverse=True)[1]
+    sizes = np.bincount(numbers)
+    if permute == CLUSTERS and sizes.min() < sizes.max():
+        raise DataError(
+            f"{test_id}: permute: {permute} exchanges whole groups, which must be of equal size, but they have "
+            f"{sizes.min()} to {sizes.max()} rows. Take as many rows of each, or set permute: {WITHIN_CLUSTERS}."
+        )
+    if permute == CLUSTERS and len(sizes) < 2:
+        raise DataError(f"{test_id}: permute: {permute} needs at least 2 groups, but all rows are of one.")
+    return numbers
+
+
+def strata_of(table: Table) -> np.ndarray | None:
+    """Return the strata within which tests are made, as numbers from 0 on, shape (n,); None if there are none."""
+    within = None if table.design is None else table.design.within
+    return None if within is None else np.unique(within, return_inverse=True)[1]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Units of rows, of which those in one block can take each other's place.
+
+    Parameters
+    ----------
+    members : int ndarray of shape (u, s)
+        The s rows of each of the u units, in the order in which they take the place of another unit's rows.
+    blocks : int ndarray of shape (u,)
+        The block of each unit, from 0 on.
+    """
+
+    members: np.ndarray
+    blocks: np.ndarray
+
+    @classmethod
+    def of(
+        cls, permute: str, n_rows: int, clusters: np.ndarray | None = None, strata: np.ndarray | None = None
+    ) -> Exchange:
+        """Return the units and blocks of `n_rows` rows.
+
+        Parameters
+        ----------
+        permute : {"rows", "clusters", "within-clusters"}
+        n_rows : int
+        clusters : int ndarray of shape (n_rows,), optional
+            As `clusters_of` returns them.
+        strata : int ndarray of shape (n_rows,), optional
+            Rows change places only with rows of the same stratum: whole clusters, if they have equally many in each.
+
+        Examples
+        --------
+        >>> Exchange.of("clusters", 4, np.array([0, 1, 1, 0])).members.tolist()
+        [[0, 3], [1, 2]]
+        >>> Exchange.of("within-clusters", 4, np.array([0, 1, 1, 0])).blocks.tolist()
+        [0, 1, 1, 0]
+        """
+        strata = np.zeros(n_rows, dtype=np.int64) if strata is None else np.asarray(strata, dtype=np.int64)
+        rows = np.arange(n_rows)
+        if clusters is None:
+            return cls(rows[:, np.newaxis], strata)
+        if permute == WITHIN_CLUSTERS:
+            pairs = np.column_stack([strata, clusters])
+            return cls(rows[:, np.newaxis], np.unique(pairs, axis=0, return_inverse=True)[1].ravel())
+        members = np.lexsort((rows, strata, clusters)).reshape(len(np.unique(clusters)), -1)
+        return cls(members, np.unique(strata[members], axis=0, return_inverse=True)[1].ravel())
+
+    def permutation(self, rng: np.random.Generator) -> np.ndarray:
+        """Return from which row each row has its value after a random exchange, shape (n,).
+
+        Examples
+        --------
+        >>> moved = Exchange.of("clusters", 4, np.array([0, 0, 1, 1])).permutation(np.random.default_rng(0))
+        >>> moved.tolist() in ([0, 1, 2, 3], [2, 3, 0, 1])
+        True
+        """
+        places = np.argsort(self.blocks, kind="stable")
+        sources = np.empty(len(self.blocks), dtype=np.int64)
+        sources[places] = np.lexsort((rng.random(len(self.blocks)), self.blocks))
+        moved = np.empty(self.members.size, dtype=np.int64)
+        moved[self.members] = self.members[sources]
+        return moved
+
+    @property
+    def has_some(self) -> bool:
+        """Whether at least half of the units have another one to change places with."""
+        sizes = np.bincount(self.blocks)
+        return bool(sizes[sizes > 1].sum() * 2 >= len(self.blocks))

@@ -1,1 +1,0 @@
-"""Tests that know the network: by d-separation, or by its probabilities."""
