@@ -21,8 +21,8 @@ from ..pooling import pooled_p_values
 from ..predictive.cpi import draw_parts
 from ..predictive.model_losses import Learner, cross_fitted
 from .generalised_covariance import no_covariance, whitened
+from .spline import LEAST_FREE, leverages
 from .spline_given import ROUNDING, GivenFunctions, orthonormal, without
-from .spline_rows import LEAST_FREE, leverages
 from .spline_screen import SplineScreen, rows_needed
 
 #: The value of `model` for our own regressions on splines.

@@ -16,9 +16,9 @@ from ...core.table import Table
 from ..base import CITest
 from ..linear.regressions import rounded_away, with_exact_tests
 from ..pooling import pooled_p_values
-from .spline_given import GivenFunctions
-from .spline_rows import Confirmation
-from .spline_screen import KEPT_CELLS, Parts, Rows, SplineScreen, rows_that_confirm
+from ..tails import f_greater
+from .spline_given import ROUNDING, GivenFunctions, orthonormal_of, without
+from .spline_screen import CLEAR, KEPT_CELLS, Parts, Rows, SplineScreen, rows_that_confirm, whitening
 
 
 @dataclass
@@ -158,3 +158,177 @@ class SplineEngine:
         while sum(one.n_cells for one in self._given.values()) > KEPT_CELLS and len(self._given) > 1:
             del self._given[next(iter(self._given))]
         return found
+
+
+#: 1 - leverage is at least this, and a variance that is less than its share of the largest is rounding.
+LEAST_FREE, LEAST_VARIANCE = 1e-3, 1e-18
+
+
+class Confirmation:
+    """Tests of columns with one target given some columns, on rows."""
+
+    def __init__(self, screen: SplineScreen, target: int, given: GivenFunctions) -> None:
+        self._screen, self._target, self._given, self._has_given = screen, target, given, len(given.basis) > 0
+        functions, self._n_y = given.side(target), int(screen.n_straight[target])
+        self._y = given.left(functions)
+        self._first, self._powers = given.first(self._y[: self._n_y]), given.powers(functions[: self._n_y])
+
+    def of(self, column: int, shares: np.ndarray) -> np.ndarray | None:
+        """Return statistic, degrees of freedom and log p, (3, 3), of the parts of the test of a column.
+
+        None if these rows are a sample that does not say it clearly; `shares` are those of alpha, (3,).
+        """
+        left, n_rows = self._left(column), self._screen.n_rows
+        are_all = self._given.n_rows == n_rows
+        if left is None:
+            return np.zeros((3, 3)) if are_all else None
+        tests = left.tests()
+        return tests.of(n_rows) if are_all or tests.are_clear(shares) else None
+
+    def _left(self, column: int) -> Left | None:
+        """Return what is left of a column and of the target; None if nothing is."""
+        given, n_x, n_y = self._given, int(self._screen.n_straight[column]), self._n_y
+        functions = given.side(column)
+        before, state = given.left(functions), self._first
+        if self._has_given:
+            powers = given.powers(functions[:n_x]) + self._powers
+            state = given.more(self._first, before[:n_x], powers)
+        x = without(before, state.added)
+        if state.of_target is None:  # the same for all columns of which nothing more is added
+            y = without(self._y, state.added)
+            is_nothing = bool(self._has_given and given.is_nothing(self._y[:n_y], y[:n_y]))
+            state.of_target = y, given.leverage + leverages(state.added), is_nothing
+        y, leverage, is_nothing = state.of_target
+        if is_nothing or (self._has_given and given.is_nothing(before[:n_x], x[:n_x])):
+            return None
+        n_given = len(given.basis) + len(state.added)
+        return Left(np.vstack([x, y]), len(x), (n_x, n_y), leverage, n_given)
+
+
+@dataclass
+class Left:
+    """What functions of given columns leave of those of X and of Y, on some rows.
+
+    Attributes
+    ----------
+    functions : ndarray of shape (a + b, m)
+        Of X and, behind these, of Y.
+    n_x : int
+        How many are of X: a.
+    n_straight : tuple of int
+        How many are straight, of X and of Y.
+    leverage : ndarray of shape (m,)
+        The diagonal of the projection on the functions of the given columns, and the constant.
+    n_given : int
+        How many of these are linearly independent.
+    """
+
+    functions: np.ndarray
+    n_x: int
+    n_straight: tuple[int, int]
+    leverage: np.ndarray
+    n_given: int
+
+    def tests(self) -> Tests:
+        """Return the tests of all parts."""
+        products = self.functions @ self.functions.T
+        every, n_x = np.eye(len(products)), self.n_x
+        x, y = every[: self.n_straight[0]], every[n_x : n_x + self.n_straight[1]]
+        bends_x, bends_y = every[self.n_straight[0] : n_x], every[n_x + self.n_straight[1] :]
+        first_x, first_y = _orthonormal(x, products), _orthonormal(y, products)
+        has_bends = len(bends_x) > 0 or len(bends_y) > 0
+        pairs = [(first_x, first_y) if has_bends else (_of_length_1(x, products), _of_length_1(y, products))]
+        for bends, first, other in ((bends_x, first_x, y), (bends_y, first_y, x)):
+            by_first = first @ products
+            beside, of_other = (_of_length_1(one - (one @ by_first.T) @ first, products) for one in (bends, other))
+            pairs.append((beside, of_other))
+        given = [first_x[:0], first_x, first_y]
+        found = [
+            self._robust(one, other, products, first, has_bends and not at)
+            for at, ((one, other), first) in enumerate(zip(pairs, given, strict=True))
+        ]
+        n_given = self.n_given + np.array([*map(len, given)], dtype=float)
+        squared, dof = np.transpose(found)
+        return Tests(squared, dof, n_given, len(self.leverage), has_bends)
+
+    def _robust(
+        self,
+        x: np.ndarray,
+        y: np.ndarray,
+        products: np.ndarray,
+        first: np.ndarray,
+        spares_power: bool,
+    ) -> tuple[float, float]:
+        """Return the squared score over its variance, and degrees of freedom, of combinations of the functions.
+
+        `x` is (p, a + b) and `y` (q, a + b); `first`, (r, a + b), are combinations that they are orthogonal to.
+
+        The score is the sum of products of both over the rows, and its variance that of these products (HC2: MacKinnon
+        and White 1985, doi:10.1016/0304-4076(85)90158-7), so that it may change with the given columns. If it
+        `spares_power` it is the mean of that and of the variance of estimated correlations: the first counts the effect
+        as noise and costs power, and the second alone rejects too often where the given columns explain nearly all. So
+        it is for the straight part, unless both columns are labels or flags.
+        """
+        dof = len(x) * len(y)
+        if not dof or len(self.leverage) - 1.0 - self.n_given - len(first) <= dof:
+            return 0.0, 0.0
+        from ...kernels.splines import variance_of_products
+
+        covariance, variance, leverage = x @ products @ y.T, np.zeros((dof, dof)), self.leverage
+        if len(first):
+            leverage = leverage + leverages(first @ self.functions)
+        of_rows = x @ self.functions, y @ self.functions
+        variance_of_products(*of_rows, leverage, LEAST_FREE, covariance, spares_power, variance)
+        if dof == 1:
+            is_more = variance.item() > LEAST_VARIANCE**2
+            return (float(covariance.item() ** 2 / variance.item()), 1.0) if is_more else (0.0, 0.0)
+        lengths = np.sqrt(np.diagonal(variance))
+        lengths = np.where(lengths > LEAST_VARIANCE, lengths, np.inf)
+        along = whitening(variance / np.outer(lengths, lengths)) @ (covariance.ravel() / lengths)
+        return float(along @ along), float(len(along))
+
+
+@dataclass
+class Tests:
+    """Squared scores over their variances on m rows, of the three parts, and their degrees of freedom, (3,).
+
+    `n_given` are the functions that are given in each part, and `spares_power` is that of the straight one.
+    """
+
+    squared: np.ndarray
+    dof: np.ndarray
+    n_given: np.ndarray
+    n_rows: int
+    spares_power: bool
+
+    def are_clear(self, shares: np.ndarray) -> bool:
+        """Whether a part rejects at `CLEAR` of its share of alpha, (3,), by these rows alone."""
+        log_p = self.of(self.n_rows)[2]
+        return bool(np.any(log_p[shares > 0] <= np.log(CLEAR * shares[shares > 0])))
+
+    def of(self, n_rows: int) -> np.ndarray:
+        """Return statistic, degrees of freedom and log p, (3, 3), as so many rows with the same shares have them."""
+        rest, share = n_rows - 1.0 - self.n_given - self.dof, self.squared / self.n_rows
+        dof = np.where(rest > 0, self.dof, 0.0)
+        # Squares of products are at least those of their means, so that shares are below 1 (Hotelling's T^2).
+        f = share / np.maximum(1.0 - share, 1e-9) * rest / np.maximum(dof, 1.0)
+        if self.spares_power:
+            f[0] = share[0] * n_rows / max(dof[0], 1.0)
+        return np.array([share * n_rows, dof, f_greater(f, dof, np.maximum(rest, 1.0))[1]])
+
+
+def _orthonormal(combinations: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Return combinations with the same span as some, (p, D), that are orthonormal by products of functions, (D, D)."""
+    return orthonormal_of(combinations @ products @ combinations.T) @ combinations
+
+
+def _of_length_1(combinations: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Return combinations, (p, D), of length 1 by products of functions; none of those that are rounding."""
+    squares = np.vecdot(combinations @ products, combinations)
+    is_long = squares > ROUNDING
+    return combinations[is_long] / np.sqrt(squares[is_long])[:, np.newaxis]
+
+
+def leverages(basis: np.ndarray) -> np.ndarray:
+    """Return how much of each row is in orthonormal functions, (rank, n): the diagonal of their projection, (n,)."""
+    return np.sum(basis * basis, axis=0)
