@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from blanketflow.cli import main
-from blanketflow.cli.live import _reason
+from blanketflow.cli.progress import _reason
 from blanketflow.core.errors import ConfigError, DataError, StorageError
 from blanketflow.data.artefacts import read_arrow, read_json, replacing, write_json, write_rows
 from blanketflow.data.cache import storing

@@ -124,7 +124,7 @@ def test_a_crash_says_in_the_log_where_it_was(zoo_run):
 
 
 def test_the_end_of_the_run_says_what_failed(zoo_run, capsys):
-    from blanketflow.cli.run_summary import show_blankets
+    from blanketflow.cli.run import show_blankets
 
     show_blankets(zoo_run[0] / "results")
     shown = capsys.readouterr().out

@@ -6,9 +6,8 @@ import pytest
 
 from blanketflow.cli import main
 from blanketflow.cli import run as command
-from blanketflow.cli.config_here import check_is_no_config
-from blanketflow.cli.live import _Lines
-from blanketflow.cli.progress import Progress
+from blanketflow.cli.options import check_is_no_config
+from blanketflow.cli.progress import Progress, _Lines
 from blanketflow.cli.run import _rows, with_profiles
 from blanketflow.workflow import packaged_files
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from blanketflow.cli.run_summary import show_blankets
+from blanketflow.cli.run import show_blankets
 from blanketflow.core.errors import ArtefactError, BlanketflowError
 from blanketflow.data import artefacts
 from blanketflow.data.artefacts import read_json, write_json, write_rows

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from blanketflow.cli import heartbeat, live
+from blanketflow.cli import progress as display
+from blanketflow.cli import terminal
 from blanketflow.cli.progress import Progress
 
 
@@ -19,11 +20,11 @@ class Screen(io.StringIO):
 
 @pytest.mark.parametrize("is_terminal", [False, True])
 def test_a_line_comes_with_the_last_that_was_told(monkeypatch, is_terminal):
-    monkeypatch.setattr(heartbeat, "EVERY", 0.02)
+    monkeypatch.setattr(terminal, "EVERY", 0.02)
     monkeypatch.setattr("sys.stderr", stderr := Screen(is_terminal))
     monkeypatch.setenv("TERM", "xterm")
     end = time.monotonic() + 20
-    with heartbeat.heartbeat("select") as tell:
+    with terminal.heartbeat("select") as tell:
         while not is_terminal and "at work" not in stderr.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
         tell("round 2 of 5")
@@ -40,8 +41,8 @@ def test_a_line_comes_with_the_last_that_was_told(monkeypatch, is_terminal):
 
 def test_a_run_says_how_many_jobs_are_done(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
-    lines, progress = live._Lines(0.0), Progress()
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    lines, progress = display._Lines(0.0), Progress()
     progress.see({"event": "run_info", "stats": {"ci_test": 2, "grow": 3}})
     for job, rule in enumerate(["ci_test", "ci_test", "grow"]):
         progress.see({"event": "job_info", "jobid": job, "rule_name": rule, "time": 0.0})

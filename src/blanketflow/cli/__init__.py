@@ -1,14 +1,23 @@
 """The command line: ``blanketflow inspect``, ``init``, ``select``, ``compare``, ``run``, ``export``, ``list``...
 
-There is one file per command. Everything that is printed goes through `terminal`. Packages that are slow to import
-are imported inside the commands that use them.
+A command has a file of its own or shares one with related commands. Everything that is printed goes through
+`terminal`. Packages that are slow to import are imported inside the commands that use them.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
+import typer
+
+_HELP = """Feature selection by Markov blankets.
+
+Start with `blanketflow inspect data.csv --target y`.
+
+Exit codes: 0 done, 1 failed (a message on stderr says why), 2 wrong usage. The command run returns Snakemake's code.
+"""
 #: Exit codes. `run` passes Snakemake's on.
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -19,7 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ..core.errors import BlanketflowError
     from ..core.folders import OF_THE_DISK, not_written
     from ..workflow.jobs import fewer_collections
-    from .app import make_app
     from .terminal import complain, complain_of, note, show_anything
 
     show_anything()
@@ -43,3 +51,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("stopped.")
         return 128 + 2  # the exit code that a shell reports for a command ended by SIGINT
     return DONE
+
+
+def make_app() -> typer.Typer:
+    """Return the application. Its help is formatted with rich in a terminal and is plain text elsewhere.
+
+    The commands stand in the order in which a new user needs them.
+    """
+    from . import compare, count, init, inspect, list_and_explain, merge, results, run, select
+    from .options import Repeated
+    from .terminal import is_terminal
+
+    app = typer.Typer(
+        help=_HELP,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich" if is_terminal() else None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    app.command("inspect", cls=Repeated)(inspect.inspect)
+    app.command("init", cls=Repeated)(init.init)
+    app.command("select", cls=Repeated)(select.select)
+    app.command("compare", cls=Repeated)(compare.compare)
+    app.command("count", cls=Repeated)(count.count)
+    app.command("merge", cls=Repeated)(merge.merge)
+    app.command("run", cls=run.PassedOn)(run.run)
+    app.command("deploy")(init.deploy)
+    app.command("check")(results.check)
+    app.command("diff")(results.diff)
+    app.command("export")(results.export)
+    app.command("list")(list_and_explain.list_all)
+    app.command("explain")(list_and_explain.explain)
+    return app
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=lambda v: _version(v)),
+    ] = False,
+) -> None:
+    """Options of the application itself."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        print(f"blanketflow {__version__}")
+        raise typer.Exit

@@ -11,9 +11,8 @@ from ..core.errors import ConfigError
 from ..core.modules_beside import look_in
 from ..core.printable import listed
 from ..core.seeds import DEFAULT_SEED
-from .heartbeat import heartbeat
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
-from .terminal import heading, is_terminal, note, show, show_json, show_table
+from .terminal import heading, heartbeat, is_terminal, note, show, show_json, show_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,11 +1,28 @@
-"""The progress of a run: turns Snakemake's events into stages, failures and the time left. Prints nothing."""
+"""The progress of a run: Snakemake's events as stages, failures and the time left, and how they are shown."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.printable import printable
+from .process import Ended, run_to_end, safe_environment
+from .terminal import EVERY, clock, complain, console, is_terminal, note, show
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+# --- the state of a run, which prints nothing -------------------------------------------------------------------------
 
 #: Stages under the names that users know, each with its rules; all other rules belong to the last stage.
 STAGES = {
@@ -142,3 +159,197 @@ def stage_of(rule: str) -> str:
     ('selection', 'tables and report')
     """
     return next((stage for stage, rules in STAGES.items() if rule_name(rule) in rules), list(STAGES)[-1])
+
+
+# --- Snakemake as a child whose events and output are followed: for a progress display, and for a look at the plan ----
+
+#: Folder of the logger plug-in, which is added to Snakemake's import path.
+PLUG_INS = Path(__file__).parent / "events"
+#: Prefix of our jobs' own messages among Snakemake's output.
+OURS = "blanketflow: "
+_Files = tuple[Any, Any]
+
+
+class Followed:
+    """One run of Snakemake: what it wrote so far, and the state of the run that its events tell."""
+
+    def __init__(self, command: Sequence[str], outputs: tuple[Path, Path], written: _Files, read: _Files) -> None:
+        self.output, self.errors = outputs
+        self._command, self._written, self._read = command, written, read
+        self._rests, self._progress = ["", ""], Progress()
+
+    def run(self, tick: Callable[[], object] | None = None, hold: Sequence[int] = ()) -> Ended:
+        """Run it to its end and call `tick` several times per second; it inherits the file descriptors `hold`."""
+        environment = safe_environment()
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUG_INS), environment.get("PYTHONPATH")]))
+        out, err = self._written
+        return run_to_end(self._command, tick, env=environment, stdout=out, stderr=err, pass_fds=hold)
+
+    def progress(self) -> Progress:
+        """Return the state of the run, after the events and messages of our jobs that were written since."""
+        events, told = (self._whole_lines(at) for at in range(2))
+        for line in events:
+            self._progress.see(json.loads(line))
+        self._progress.notes += [line.removeprefix(OURS) for line in told if line.startswith(OURS)]
+        return self._progress
+
+    def show_output(self) -> None:
+        """Print why the run does not begin, or else what Snakemake printed, where it would have."""
+        if refusals := self.progress().refusals:
+            for line in refusals:
+                complain(line)
+            return
+        for path, stream in ((self.output, sys.stdout), (self.errors, sys.stderr)):
+            with open(path, encoding="utf-8", errors="replace") as text:
+                shutil.copyfileobj(text, stream)
+
+    def _whole_lines(self, at: int) -> list[str]:
+        *whole, self._rests[at] = (self._rests[at] + self._read[at].read()).split("\n")
+        return whole
+
+
+@contextmanager
+def followed(snakemake: Sequence[str], arguments: Sequence[str]) -> Iterator[Followed]:
+    """Yield a run that has not begun; its files are removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
+        events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
+        events.touch()
+        command = [*snakemake, "--logger", "blanketflow", "--logger-blanketflow-path", str(events), *arguments]
+        # Files instead of pipes: if this process dies, Snakemake is not disturbed.
+        with (
+            open(output, "wb") as out,
+            open(errors, "wb") as err,
+            open(events, encoding="utf-8") as lines,
+            open(errors, encoding="utf-8", errors="replace") as told,
+        ):
+            yield Followed(command, (output, errors), (out, err), (lines, told))
+
+
+# --- a run of Snakemake with its progress instead of Snakemake's own output: a display, or a line per stage -----------
+
+#: How many running jobs are named.
+_NAMED = 3
+
+
+def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int] = ()) -> Ended:
+    """Run Snakemake, show its progress, and report what failed and why; it inherits the file descriptors `hold`.
+
+    In a terminal the display is drawn anew all the time; elsewhere each stage has a line when it is done.
+    """
+    begin = time.monotonic()
+    with followed(snakemake, arguments) as run:
+        if is_terminal() and is_terminal(sys.stderr):
+            ended = _drawn_anew(run, hold, begin)
+        else:
+            lines = _Lines(begin)
+            ended = run.run(lambda: lines.see(run.progress()), hold)
+            lines.see(run.progress())  # events since the last look
+        progress = run.progress()
+        if progress.refusals or not progress.total:  # it ran no jobs; its output is the answer
+            run.show_output()
+            return ended
+        said = [line for line in run.errors.read_text("utf-8", "replace").splitlines() if line.startswith(OURS)]
+    if not (ended.stopped and ended.code):
+        _tell(progress, ended.code, time.monotonic() - begin, [line.removeprefix(OURS) for line in said])
+    return ended
+
+
+def _drawn_anew(run: Followed, hold: Sequence[int], begin: float) -> Ended:
+    from rich.live import Live
+
+    with Live(console=console(sys.stderr), refresh_per_second=8, transient=True) as live:
+        ended = run.run(lambda: live.update(_drawn(run.progress(), begin)), hold)
+        live.update(_drawn(run.progress(), begin), refresh=True)  # events since the last refresh
+    return ended
+
+
+class _Lines:
+    """Prints notes, a line for each stage when its last job is done, and one every half a minute."""
+
+    def __init__(self, begin: float) -> None:
+        self._begin, self._n_notes, self._last = begin, 0, begin
+        self._said: set[str] = set()
+
+    def see(self, progress: Progress) -> None:
+        """Print what is new."""
+        for line in progress.notes[self._n_notes :]:
+            note(line)
+        self._n_notes = len(progress.notes)
+        stages = progress.stages()
+        if stages and not self._said:
+            self._said.add("")
+            note(
+                f"{sum(total for _, _, total in stages):,} jobs: {', '.join(f'{n:,} {name}' for name, _, n in stages)}"
+            )
+        for stage, done, total in stages:
+            if done == total and stage not in self._said:
+                self._said.add(stage)
+                self._say(f"{stage}: {'1 job' if total == 1 else f'{total:,} jobs'} done")
+        if time.monotonic() - self._last >= EVERY:
+            at_work = [f"{stage} {done} of {total}" for stage, done, total in stages if done < total]
+            self._say(f"jobs done: {', '.join(at_work)}" if at_work else "at work")
+
+    def _say(self, line: str) -> None:
+        self._last = time.monotonic()
+        note(f"[{clock(self._last - self._begin)}] {line}")
+
+
+def _drawn(progress: Progress, begin: float) -> Table:
+    """Return the display: one bar per stage, one for all jobs, the time left and the running jobs."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table.grid(padding=(0, 1))
+    if not progress.total:
+        drawn.add_row(Text("Snakemake is planning the run ..."))
+        return drawn
+    stages = progress.stages()
+    for stage, done, total in stages:
+        drawn.add_row(Text(stage), ProgressBar(total=total, completed=done, width=30), Text(f"{done}/{total}"))
+    done, total = (sum(stage[i] for stage in stages) for i in (1, 2))
+    now = time.monotonic()
+    left = progress.seconds_left(now)
+    told = f"{clock(now - begin)} so far" + (f", about {clock(left)} left" if left is not None else "")
+    bar = ProgressBar(total=total, completed=done, width=30)
+    drawn.add_row(Text("all jobs", style="bold"), bar, Text(f"{done}/{total}  {told}"))
+    running = progress.running
+    names = [printable(job.name) for job in running[:_NAMED]]
+    names += [f"and {len(running) - _NAMED} more"] if len(running) > _NAMED else []
+    outer = Table.grid()
+    for told in progress.notes:
+        outer.add_row(Text(told))
+    outer.add_row(drawn)
+    outer.add_row(Text("now: " + ", ".join(names), style="dim", no_wrap=True, overflow="ellipsis") if names else "")
+    for number in progress.failed:
+        outer.add_row(Text(f"failed: {printable(progress.jobs[number].name)}", style="red"))
+    return outer
+
+
+def _tell(progress: Progress, code: int, seconds: float, said: Sequence[str]) -> None:
+    """Report on stderr how the run ended: each failed job with the reason and its log.
+
+    If the disk was full, the reason is not in the log but in `said`, the messages that jobs printed.
+    """
+    for number in progress.failed:
+        job = progress.jobs[number]
+        log = next((path for path in job.log if Path(path).is_file()), None)
+        complain(f"{job.name} failed: {_reason(log, said) if log else [progress.failed[number], *said][-1]}")
+        if log:
+            complain(f"  its log: {log}")
+    if code and not progress.failed:
+        for error in progress.errors or ["Snakemake failed without giving a reason. Its log is in .snakemake/log."]:
+            complain(error)
+    elif code:
+        complain("fix the cause and run the same command again: it continues where it stopped.")
+    done = sum(stage[1] for stage in progress.stages())
+    if not code:
+        show(f"{done} jobs done in {clock(seconds)}.")
+
+
+def _reason(log: str, said: Sequence[str]) -> str:
+    """Return the last error in a job's log, else its last line, else the last message in `said`."""
+    lines = [line.strip() for line in Path(log).read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [line for line in lines if line]
+    errors = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
+    return (errors or lines or said or ["its log is empty"])[-1]

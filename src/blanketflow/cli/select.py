@@ -14,9 +14,8 @@ from ..core.errors import ConfigError
 from ..core.modules_beside import look_in
 from ..core.redaction import redacted_text
 from ..core.seeds import DEFAULT_SEED
-from .heartbeat import heartbeat
 from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
-from .terminal import heading, is_terminal, note, pour, show, show_json, show_table
+from .terminal import heading, heartbeat, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
     from ..api.select import Selection

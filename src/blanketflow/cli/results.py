@@ -1,0 +1,146 @@
+"""Commands on results: ``check`` them against the config, ``diff`` two folders, ``export`` a blanket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..core.errors import BlanketflowError, ConfigError
+from .options import AsJson, files
+from .terminal import complain, heading, note, pour, show, show_json
+
+if TYPE_CHECKING:
+    from ..workflow.difference import Change
+
+
+def check(
+    configfile: Annotated[
+        Path | None, typer.Option(help="the config (default: that of this folder)", autocompletion=files)
+    ] = None,
+    deep: Annotated[bool, typer.Option("--deep", help="read all content, also of files that have not changed")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="delete what is stale, damaged or left over")] = False,
+) -> None:
+    """List results that do not match the config.
+
+    Compares the folder of results with what the config asks for, as a run does before it begins: what is missing,
+    stale, damaged, in the wrong place, left over from removed selectors, or not made by blanketflow. Exit code 1 if
+    there is any of it.
+    """
+    from ..config.file import read_config_file
+    from ..core.errors import BlanketflowError
+    from ..workflow.output_folder import foreign_files
+    from ..workflow.packaged_files import workflow_file
+    from ..workflow.plan import make_plan
+    from ..workflow.standing import REASONS, check, left_over
+    from .options import config_here
+
+    configfile = configfile or config_here()
+    plan = make_plan(read_config_file(configfile), Path(workflow_file("scripts")).joinpath)
+    found = check(plan, plan.config.output, keep=not remove, deep=deep)
+    left = left_over(plan, plan.config.output)
+    foreign = [] if plan.config.allow_foreign_files else foreign_files(plan.config.output)
+    for path in sorted(found.missing):
+        show(f"{path}: missing")
+    for path, reason in sorted(found.again.items()):
+        show(f"{path}: {REASONS[reason]}")
+    for path in found.foreign:
+        show(f"{path}: of another program")
+    for path in left:
+        show(f"{path}: left over")
+    for name in foreign:
+        show(f"{plan.config.output}/{name}: not made by blanketflow")
+    wrong = [*found.again, *left]
+    if not (wrong or found.foreign or found.missing or foreign):
+        note(f"{plan.config.output} holds {found.n_standing} results, all as {configfile} asks.")
+        return
+    if remove:
+        for path in wrong:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise BlanketflowError(f"{path} cannot be removed ({error.strerror}).") from error
+        note(f"{len(wrong)} files removed.")
+    if found.missing:
+        note(f"{len(found.missing)} files are missing. A run makes them.")
+    found.refuse()
+    if found.missing or foreign or not remove:
+        raise typer.Exit(1)
+
+
+# --- blanketflow diff: what changed between two folders of results ----------------------------------------------------
+
+#: Changes of one kind that are printed; JSON has them all.
+_MOST = 12
+EQUAL, DIFFERENT, TROUBLE = 0, 1, 2
+
+
+def diff(
+    before: Annotated[Path, typer.Argument(metavar="RUN_A", help="folder of results", autocompletion=files)],
+    after: Annotated[Path, typer.Argument(metavar="RUN_B", help="folder of results", autocompletion=files)],
+    as_json: AsJson = False,
+) -> None:
+    """Print what changed between two runs.
+
+    Compares config, data, final blankets and mean scores. Exit code 0 if they are equal, 1 if something differs, 2 if a
+    folder cannot be read. Versions of packages are told too, but decide nothing.
+    """
+    from ..workflow.difference import difference
+
+    try:
+        found = difference(before, after)
+    except BlanketflowError as error:
+        complain(str(error))
+        raise typer.Exit(TROUBLE) from None
+    kinds = ("config", "data", "blankets", "scores", "software")
+    if as_json:
+        plain = {kind: [vars(change) for change in getattr(found, kind)] for kind in kinds}
+        show_json({"equal": found.is_none, **plain})
+    else:
+        for kind in kinds:
+            _show(kind, getattr(found, kind))
+    raise typer.Exit(EQUAL if found.is_none else DIFFERENT)
+
+
+def _show(kind: str, changes: list[Change]) -> None:
+    if not changes:
+        show(f"{kind}: equal")
+        return
+    heading(kind)
+    for change in changes[:_MOST]:
+        show(f"  {change.words}")
+    if len(changes) > _MOST:
+        show(f"  ... and {len(changes) - _MOST} more (--json lists them)")
+
+
+# --- blanketflow export: a blanket of a finished run, for use in other programs ---------------------------------------
+
+
+def export(
+    results: Annotated[Path, typer.Argument(help="folder of results", autocompletion=files)] = Path("results"),
+    dataset: Annotated[str | None, typer.Option(help="id of the data set; optional if there is only one")] = None,
+    selector: Annotated[str | None, typer.Option(help="id of the selector; optional if there is only one")] = None,
+    to: Annotated[str, typer.Option(help="csv, json, or pipeline: Python source for scikit-learn")] = "csv",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="file to write, instead of printing")] = None,
+    force: Annotated[bool, typer.Option("--force", help="replace the file if it exists")] = False,
+) -> None:
+    """Print a blanket as CSV, JSON or a pipeline.
+
+    Prints the blanket that a finished run found on all rows. The pipeline is Python source with the column names and
+    a function blanket_pipeline(model); nothing is pickled.
+    """
+    from ..data.artefacts import write_text
+    from ..reporting.export import FORMS
+    from ..workflow.read_results import read_blanket
+
+    if to not in FORMS:
+        raise ConfigError(f"--to is {to!r}, but must be one of {', '.join(FORMS)}.")
+    if output is not None and output.exists() and not force:
+        raise ConfigError(f"{output} already exists. Give another name with -o, or replace it with --force.")
+    text = read_blanket(results, dataset, selector).text(to)
+    if output is None:
+        pour(text)
+        return
+    write_text(output, text)
+    note(f"Wrote {output}." + (f" To use it: from {output.stem} import blanket_pipeline" if to == "pipeline" else ""))
