@@ -1,14 +1,15 @@
 """`blanketflow run` before Snakemake starts, and how its events become progress."""
 
 import time
+from pathlib import Path
 
 import pytest
 
 from blanketflow.cli import main
-from blanketflow.cli import run as command
 from blanketflow.cli.options import check_is_no_config
 from blanketflow.cli.progress import Progress, _Lines
-from blanketflow.cli.run import _rows, with_profiles
+from blanketflow.cli.run import _rows
+from blanketflow.cli.snakemake_arguments import asks_for_output, runs_no_jobs, snakemake_arguments
 from blanketflow.workflow import packaged_files
 
 
@@ -21,34 +22,53 @@ def test_without_a_workflow_it_says_what_to_do(tmp_path, monkeypatch, capsys):
 
 def test_the_only_config_is_taken_and_said_and_of_several_none(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    ours = ("--cores", "all", "--snakefile", packaged_files.workflow_file())
     config = "--configfile={}".format
     (tmp_path / "environment.yaml").write_text("channels: [conda-forge]\n", encoding="utf-8")
     (tmp_path / "mine.yaml").write_text("# by init\ndatasets:\n  a: {path: a.csv}\n", encoding="utf-8")
-    assert command._workflow(["results/report.html"])[2:] == [config("mine.yaml")]
+    assert snakemake_arguments(["results/report.html"]).words == (*ours, config("mine.yaml"), "results/report.html")
     assert capsys.readouterr().err == "The config is mine.yaml.\n"
-    assert command._workflow(["--directory", str(tmp_path)])[2:] == [config(tmp_path / "mine.yaml")]
-    assert command._workflow(["--configfile", "other.yaml"])[2:] == []
+    there = ("--directory", str(tmp_path))
+    assert snakemake_arguments(there).words == (*ours, config(tmp_path / "mine.yaml"), *there)
+    assert snakemake_arguments(["--configfile", "other.yaml"]).words == (*ours, "--configfile", "other.yaml")
     (tmp_path / "other.yaml").write_text("datasets: {}\n", encoding="utf-8")
     assert main(["run"]) == 1
     assert "several configs and no config.yaml: mine.yaml, other.yaml. Name one" in capsys.readouterr().err
     (tmp_path / "config.yaml").touch()
-    assert command._workflow([])[2:] == []
+    assert snakemake_arguments([]).words == ours
     (tmp_path / "Snakefile").touch()
-    assert command._workflow([]) == []
+    assert snakemake_arguments(["-c1"]).words == ("-c1",)
+
+
+def test_where_the_results_are_is_read_off_configs_settings_and_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/config.yaml").write_text("datasets: {}\noutput: found\n", encoding="utf-8")
+    (tmp_path / "a.yaml").write_text("output: of-a\n", encoding="utf-8")
+    (tmp_path / "b.yaml").write_text("datasets: {}\n", encoding="utf-8")
+    for words, folder in (
+        (["--directory", "study"], "study/found"),
+        (["-d", "study", "--config", "seed=1", "output=mine"], "study/mine"),
+        (["--configfile", "a.yaml", "b.yaml"], "of-a"),
+        (["--configfile=b.yaml"], "results"),
+        (["--snakefile", "of_another_workflow"], "results"),
+    ):
+        assert snakemake_arguments(words).output_folder() == Path(folder)
 
 
 def test_a_profile_is_taken_from_here_then_from_the_user_then_from_the_workflow(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    (tmp_path / "Snakefile").touch()
     ours = packaged_files.workflow_file("profiles/slurm")
     given = ["--profile", "slurm", "my-own", "--cores", "slurm"]
-    assert with_profiles(given) == ["--profile", ours, "my-own", "--cores", "slurm"]
-    assert with_profiles(["--profile=slurm"]) == [f"--profile={ours}"]
-    assert with_profiles(["--profile", "none"]) == ["--profile", "none"]
+    assert snakemake_arguments(given).words[-5:] == ("--profile", ours, "my-own", "--cores", "slurm")
+    assert snakemake_arguments(["--profile=slurm"]).words == (f"--profile={ours}",)
+    assert snakemake_arguments(["--profile", "none"]).words == ("--profile", "none")
     (tmp_path / "profiles/slurm").mkdir(parents=True)
-    assert with_profiles(["--profile", "slurm"]) == ["--profile", "profiles/slurm"]
+    assert snakemake_arguments(["--profile", "slurm"]).words == ("--profile", "profiles/slurm")
     (tmp_path / "home/snakemake/slurm").mkdir(parents=True)
-    assert with_profiles(["--profile", "slurm"]) == ["--profile", "slurm"]
+    assert snakemake_arguments(["--profile", "slurm"]).words == ("--profile", "slurm")
 
 
 def test_without_a_config_it_says_what_to_do(tmp_path, monkeypatch, capsys):
@@ -74,12 +94,12 @@ def test_a_config_or_its_folder_in_place_of_an_output_is_refused(tmp_path, monke
 
 @pytest.mark.parametrize("word", ["-n", "-np", "--dry-run", "--quiet", "--lint", "--report", "--unlock", "--logger"])
 def test_what_asks_for_snakemakes_own_output(word):
-    assert command._asks_for_output(word)
+    assert asks_for_output(word)
 
 
 @pytest.mark.parametrize("word", ["--cores", "4", "-c4", "-j", "--configfile", "my.yaml", "--keep-going", "-k", "-f"])
 def test_what_does_not(word):
-    assert not command._asks_for_output(word)
+    assert not asks_for_output(word)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +117,7 @@ def test_what_does_not(word):
     ],
 )
 def test_what_runs_no_jobs_shows_no_blankets(word, is_so):
-    assert command._runs_no_jobs(word) == is_so
+    assert runs_no_jobs(word) == is_so
 
 
 def events_of_a_run():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.printable import printable
 from .process import Ended, run_to_end, safe_environment
+from .snakemake_arguments import SnakemakeArguments
 from .terminal import EVERY, clock, complain, console, is_terminal, note, show
 
 if TYPE_CHECKING:
@@ -209,12 +210,12 @@ class Followed:
 
 
 @contextmanager
-def followed(snakemake: Sequence[str], arguments: Sequence[str]) -> Iterator[Followed]:
+def followed(arguments: SnakemakeArguments) -> Iterator[Followed]:
     """Yield a run that has not begun; its files are removed at the end."""
     with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
         events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
         events.touch()
-        command = [*snakemake, "--logger", "blanketflow", "--logger-blanketflow-path", str(events), *arguments]
+        command = arguments.command("--logger", "blanketflow", "--logger-blanketflow-path", str(events))
         # Files instead of pipes: if this process dies, Snakemake is not disturbed.
         with (
             open(output, "wb") as out,
@@ -231,13 +232,13 @@ def followed(snakemake: Sequence[str], arguments: Sequence[str]) -> Iterator[Fol
 _NAMED = 3
 
 
-def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int] = ()) -> Ended:
+def run_watched(arguments: SnakemakeArguments, hold: Sequence[int] = ()) -> Ended:
     """Run Snakemake, show its progress, and report what failed and why; it inherits the file descriptors `hold`.
 
     In a terminal the display is drawn anew all the time; elsewhere each stage has a line when it is done.
     """
     begin = time.monotonic()
-    with followed(snakemake, arguments) as run:
+    with followed(arguments) as run:
         if is_terminal() and is_terminal(sys.stderr):
             ended = _drawn_anew(run, hold, begin)
         else:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import getpass
-import os
 import re
 import shutil
 import subprocess
@@ -12,7 +10,7 @@ import sys
 import tempfile
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,41 +18,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ..core.errors import ConfigError
 from ..core.printable import listed, printable
 from ..workflow.estimates.run_time import FROM_NOTHING
 from ..workflow.layout import parse
-from ..workflow.packaged_files import workflow_file
-from .options import check_is_no_config, config_here
-from .process import Ended
-from .progress import STAGES, Progress, followed, stage_of
+from .options import check_is_no_config
+from .process import Ended, run_to_end, safe_environment
+from .progress import STAGES, Progress, followed, run_watched, stage_of
+from .snakemake_arguments import SnakemakeArguments, snakemake_arguments
 from .terminal import complain, heading, note, show, show_table, width
 
 _STOPPED = "stopped. The same command continues where it stopped."
-#: Options with which Snakemake does not run jobs.
-_NO_JOBS = (
-    "--dry",
-    "--print-compilation",
-    "--lint",
-    "--list",
-    "--dag",
-    "--d3dag",
-    "--rulegraph",
-    "--filegraph",
-    "--summary",
-)
-_NO_JOBS += ("--detailed-summary", "--unlock", "--report", "--archive", "--cleanup", "--delete", "--version")
-_NO_JOBS += ("--generate", "--containerize", "--edit", "--draft", "--touch")
-_NO_JOBS_LETTERS = re.compile(r"-[a-zA-Z]*[nSDtv][a-zA-Z]*")
-#: Those, and options with which Snakemake's own output is wanted.
-_OWN_OUTPUT = (*_NO_JOBS, "--print", "--quiet", "--verbose", "--debug", "--logger")
-_OWN_LETTERS = re.compile(r"-[a-zA-Z]*[nqplSDtv]")
-#: Options that set how many jobs run at the same time, or name a profile that does.
-_CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
-#: Where Snakemake looks for a workflow.
-_SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
-#: Options by which jobs run in another environment than this one, with kernels of its own.
-_OTHER_SOFTWARE = re.compile("--(sdm|software-deployment|deployment|use-conda|use-apptainer)")
 
 
 class PassedOn(TyperCommand):
@@ -80,17 +53,17 @@ def run(
     raise typer.Exit(_run(ctx.args, plain))
 
 
-def _run(arguments: Sequence[str], plain: bool) -> int:
+def _run(words: Sequence[str], plain: bool) -> int:
     """Run Snakemake unless another run works in the folder; return the exit code."""
     left = jobs_in_slurm()
     if left:
         told = f"Slurm has jobs of another run in this folder. If that run was killed, run scancel {' '.join(left)}"
         complain(f"{told}; otherwise wait for it.")
         return 1
-    check_is_no_config(next(iter(arguments), ""))
-    arguments = [*_workflow(arguments), *with_profiles(arguments)]
-    _check_configs(arguments)
-    folder = Path(_named(arguments).directory)
+    check_is_no_config(next(iter(words), ""))
+    arguments = snakemake_arguments(words)
+    arguments.check_configs()
+    folder = arguments.directory
     with folder_lock(folder) as hold:
         # Checked before looking for living runs: a lock that appears later belongs to a run that has just started.
         is_locked = any((folder / ".snakemake/locks").glob("*"))
@@ -102,22 +75,19 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
         return _run_alone(arguments, plain, is_locked, hold)
 
 
-def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
+def _run_alone(arguments: SnakemakeArguments, plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
     from ..workflow.compiled import compile_kernels
     from ..workflow.output_folder import check_state
-    from .process import run_to_end, safe_environment
 
-    snakemake = [sys.executable, "-m", "snakemake"]
-    if not any(map(_asks_for_output, arguments)):
-        check_state(Path(_named(arguments).directory) / ".snakemake")
+    if not arguments.wants_output:
+        check_state(arguments.directory / ".snakemake")
     if is_locked:
         complain("an earlier run was killed; continuing where it stopped.")
-        unlock = [*snakemake, "--unlock", *arguments]
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
             # It inherits the lock on the folder: if it outlived this process, it would unlock the next run's folder.
             how = {"stdout": subprocess.DEVNULL, "stderr": said, "env": safe_environment(), "pass_fds": hold}
-            unlocked = run_to_end(unlock, **how)
+            unlocked = run_to_end(arguments.command("--unlock"), **how)
             said.seek(0)
             why = said.read().strip()
         if unlocked.stopped:
@@ -127,121 +97,19 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
             print(why, file=sys.stderr)
             complain("the folder cannot be unlocked.")
             return unlocked.code
-    if not any(_runs_no_jobs(word) or _OTHER_SOFTWARE.match(word) for word in arguments):
+    if arguments.runs_here:
         compile_kernels()
-    if not any(_CORES.match(word) for word in arguments):
-        arguments = ["--cores", "all", *arguments]
-    asked = [word for word in arguments if _asks_for_output(word)]
-    if asked and not plain and {*asked} <= {*LOOKS}:
-        ended = show_plan(snakemake, arguments, hold, lambda: _output_folder(arguments))
-    elif plain or asked:
-        ended = run_to_end([*snakemake, *arguments], env=safe_environment(), pass_fds=hold)
+    if arguments.only_plans and not plain:
+        ended = show_plan(arguments, hold)
+    elif plain or arguments.wants_output:
+        ended = run_to_end(arguments.command(), env=safe_environment(), pass_fds=hold)
     else:
-        from .progress import run_watched
-
-        ended = run_watched(snakemake, arguments, hold)
+        ended = run_watched(arguments, hold)
     if ended.stopped and ended.code:
         complain(_STOPPED)
-    if ended.code == 0 and not any(map(_runs_no_jobs, arguments)):  # what stands would pass for this run's
-        show_blankets(_output_folder(arguments))
+    if ended.code == 0 and arguments.runs_jobs:  # what stands would pass for this run's
+        show_blankets(arguments.output_folder())
     return ended.code
-
-
-def _runs_no_jobs(word: str) -> bool:
-    if word.startswith("--report-after-run"):
-        return False
-    return word.startswith(_NO_JOBS) or bool(_NO_JOBS_LETTERS.fullmatch(word))
-
-
-def _asks_for_output(word: str) -> bool:
-    return word.startswith(_OWN_OUTPUT) or bool(_OWN_LETTERS.fullmatch(word))
-
-
-def _workflow(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments that name our workflow and its config, as far as this folder and the others do not.
-
-    Raises
-    ------
-    ConfigError
-        If there is no config for our workflow, or more than one.
-    """
-    named = _named(arguments)
-    if named.snakefile or any(Path(name).is_file() for name in _SNAKEFILES):
-        return []
-    found = ["--snakefile", workflow_file()]
-    if not named.configfile:
-        config = config_here(Path(named.directory))
-        # With =, since Snakemake takes all words after the option for configs.
-        found += [f"--configfile={config}"] if config.name != "config.yaml" else []
-    return found
-
-
-def _check_configs(arguments: Sequence[str]) -> None:
-    """Raise `ConfigError` if a config of our workflow cannot be read; Snakemake might show a traceback instead."""
-    from ..config.file import check_config_files
-
-    named = _named(arguments)
-    snakefiles = [named.snakefile] if named.snakefile else _SNAKEFILES
-    used = next((path for path in map(Path, snakefiles) if path.is_file()), None)
-    # The configs of another workflow are not ours to check.
-    if used is not None and used.resolve() == Path(workflow_file()).resolve():
-        check_config_files(named.configfile or [Path(named.directory) / "config.yaml"])
-
-
-def _named(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the configs and folders that Snakemake's arguments name."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--snakefile", "-s")
-    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    parser.add_argument("--config", "-C", nargs="*", default=[])
-    parser.add_argument("--directory", "-d", default=".")
-    return parser.parse_known_args(arguments)[0]
-
-
-def _output_folder(arguments: Sequence[str]) -> Path:
-    """Return the results folder that Snakemake's arguments and the config name."""
-    import yaml
-
-    named, output = _named(arguments), "results"
-    for path in named.configfile or ["config.yaml"]:
-        own = yaml.safe_load(Path(path).read_text(encoding="utf-8-sig"))
-        output = own.get("output", output) if isinstance(own, dict) else output
-    given = dict(setting.partition("=")[::2] for setting in named.config)
-    return Path(named.directory) / given.get("output", output)
-
-
-#: Folders in which Snakemake finds a profile by its name, beside the current one: the user's and the machine's.
-_PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "/etc/xdg/snakemake")
-
-
-def with_profiles(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with the path of a profile in place of its name: one in profiles/ here, else a packaged one.
-
-    What Snakemake finds by itself is left alone.
-    """
-    found, is_profile = [], False
-    for word in arguments:
-        option, equals, name = word.partition("=")
-        if option == "--profile" and equals:
-            found.append(f"--profile={_profile(name)}")
-            continue
-        found.append(_profile(word) if is_profile and not word.startswith("-") else word)
-        is_profile = word == "--profile" or (is_profile and not word.startswith("-"))
-    return found
-
-
-def _profile(name: str) -> str:
-    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "snakemake")
-    known = [Path(name), *(Path(folder, name).expanduser() for folder in (own, *_PROFILES))]
-    if "/" in name or name == "none" or any(path.exists() for path in known):
-        return name
-    here = Path("profiles", name)
-    if here.is_dir():
-        return str(here)
-    try:
-        return workflow_file(f"profiles/{name}")
-    except ConfigError:
-        return name  # Snakemake says what it looked for
 
 
 def jobs_in_slurm() -> list[str]:
@@ -299,8 +167,6 @@ def living_runs(folder: Path) -> list[int]:
     return found
 
 
-#: Snakemake's options by which it only says what it would run.
-LOOKS = ("-n", "--dry-run", "--dryrun")
 #: What jobs of one stage differ in, in the order of importance.
 _DIFFER = ("selector", "test", "dataset")
 #: What Snakemake says behind the path of a file.
@@ -309,14 +175,9 @@ _REMARK = re.compile(r" \([^()]*\)$")
 _NAMED = 12
 
 
-def show_plan(
-    snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int], output: Callable[[], Path]
-) -> Ended:
-    """Let Snakemake plan, and print a table with one row per stage; where no job is to run, what it says itself.
-
-    `output` returns the folder of the results.
-    """
-    with followed(snakemake, arguments) as run:
+def show_plan(arguments: SnakemakeArguments, hold: Sequence[int]) -> Ended:
+    """Let Snakemake plan, and print a table with one row per stage; where no job is to run, what it says itself."""
+    with followed(arguments) as run:
         ended = run.run(hold=hold)
         progress = run.progress()
         if ended.code or not progress.total:
@@ -331,9 +192,8 @@ def show_plan(
     for line in said:
         if FROM_NOTHING in line:  # of the whole plan, whatever stands
             show(f"All of it: {line}.")
-    show(
-        f"Then see {output()}/report.html. Nothing was run; --plain shows Snakemake's own list, with files and reasons."
-    )
+    report = arguments.output_folder() / "report.html"
+    show(f"Then see {report}. Nothing was run; --plain shows Snakemake's own list, with files and reasons.")
     return ended
 
 

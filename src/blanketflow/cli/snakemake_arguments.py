@@ -1,0 +1,191 @@
+"""The arguments for Snakemake, parsed once, with what ``blanketflow run`` adds to them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import ConfigError
+from ..workflow.packaged_files import workflow_file
+from .options import config_here
+
+#: Options with which Snakemake does not run jobs.
+_NO_JOBS = (
+    "--dry",
+    "--print-compilation",
+    "--lint",
+    "--list",
+    "--dag",
+    "--d3dag",
+    "--rulegraph",
+    "--filegraph",
+    "--summary",
+)
+_NO_JOBS += ("--detailed-summary", "--unlock", "--report", "--archive", "--cleanup", "--delete", "--version")
+_NO_JOBS += ("--generate", "--containerize", "--edit", "--draft", "--touch")
+_NO_JOBS_LETTERS = re.compile(r"-[a-zA-Z]*[nSDtv][a-zA-Z]*")
+#: Those, and options with which Snakemake's own output is wanted.
+_OWN_OUTPUT = (*_NO_JOBS, "--print", "--quiet", "--verbose", "--debug", "--logger")
+_OWN_LETTERS = re.compile(r"-[a-zA-Z]*[nqplSDtv]")
+#: Options that set how many jobs run at the same time, or name a profile that does.
+_CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
+#: Where Snakemake looks for a workflow.
+_SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
+#: Options by which jobs run in another environment than this one, with kernels of its own.
+_OTHER_SOFTWARE = re.compile("--(sdm|software-deployment|deployment|use-conda|use-apptainer)")
+#: Snakemake's options by which it only says what it would run.
+_LOOKS = ("-n", "--dry-run", "--dryrun")
+
+
+@dataclass(frozen=True)
+class SnakemakeArguments:
+    """The arguments for Snakemake, and what they say.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The arguments themselves, as Snakemake is given them.
+    snakefile : str
+        The file of the workflow.
+    configs : tuple of Path
+        The configs, in the order in which Snakemake merges them.
+    settings : mapping of str to str
+        Keys that ``--config`` sets.
+    directory : Path
+        The folder in which Snakemake works.
+    """
+
+    words: tuple[str, ...]
+    snakefile: str
+    configs: tuple[Path, ...]
+    settings: Mapping[str, str]
+    directory: Path
+
+    def command(self, *first: str) -> list[str]:
+        """Return the command that runs Snakemake with some arguments before these."""
+        return [sys.executable, "-m", "snakemake", *first, *self.words]
+
+    @property
+    def runs_jobs(self) -> bool:
+        """Whether Snakemake is to run jobs."""
+        return not any(map(runs_no_jobs, self.words))
+
+    @property
+    def wants_output(self) -> bool:
+        """Whether Snakemake's own output is wanted."""
+        return any(map(asks_for_output, self.words))
+
+    @property
+    def only_plans(self) -> bool:
+        """Whether nothing is wanted but what would run."""
+        asked = {word for word in self.words if asks_for_output(word)}
+        return bool(asked) and asked <= {*_LOOKS}
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether jobs run, with the software of this process."""
+        return self.runs_jobs and not any(map(_OTHER_SOFTWARE.match, self.words))
+
+    def check_configs(self) -> None:
+        """Raise `ConfigError` if a config of our workflow cannot be read; Snakemake might show a traceback instead."""
+        from ..config.file import check_config_files
+
+        used = Path(self.snakefile)
+        # The configs of another workflow are not ours to check.
+        if used.is_file() and used.resolve() == Path(workflow_file()).resolve():
+            check_config_files(self.configs)
+
+    def output_folder(self) -> Path:
+        """Return the results folder that the arguments and the configs name."""
+        import yaml
+
+        output = "results"
+        for path in filter(Path.is_file, self.configs):  # another workflow may have no config
+            own = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+            output = own.get("output", output) if isinstance(own, dict) else output
+        return self.directory / self.settings.get("output", output)
+
+
+def snakemake_arguments(words: Sequence[str]) -> SnakemakeArguments:
+    """Parse what was typed, and add what it leaves open: the workflow, its config, and how many jobs run at a time.
+
+    Raises
+    ------
+    ConfigError
+        If there is no config for our workflow, or more than one.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--snakefile", "-s")
+    parser.add_argument("--configfile", "--configfiles", nargs="+", type=Path, default=[])
+    parser.add_argument("--config", "-C", nargs="*", default=[])
+    parser.add_argument("--directory", "-d", type=Path, default=Path())
+    named = parser.parse_known_args(words)[0]
+    snakefile = named.snakefile or next((name for name in _SNAKEFILES if Path(name).is_file()), None)
+    configs, added = named.configfile, []
+    if snakefile is None:
+        snakefile = workflow_file()
+        added += ["--snakefile", snakefile]
+        if not configs:
+            configs = [config_here(named.directory)]
+            # With =, since Snakemake takes all words after the option for configs.
+            added += [f"--configfile={configs[0]}"] if configs[0].name != "config.yaml" else []
+    if not any(map(_CORES.match, words)):
+        added = ["--cores", "all", *added]
+    return SnakemakeArguments(
+        (*added, *_with_profiles(words)),
+        snakefile,
+        tuple(configs or [named.directory / "config.yaml"]),
+        dict(setting.partition("=")[::2] for setting in named.config),
+        named.directory,
+    )
+
+
+def runs_no_jobs(word: str) -> bool:
+    """Return whether an argument has Snakemake do something else than run jobs."""
+    if word.startswith("--report-after-run"):
+        return False
+    return word.startswith(_NO_JOBS) or bool(_NO_JOBS_LETTERS.fullmatch(word))
+
+
+def asks_for_output(word: str) -> bool:
+    """Return whether an argument asks for Snakemake's own output."""
+    return word.startswith(_OWN_OUTPUT) or bool(_OWN_LETTERS.fullmatch(word))
+
+
+#: Folders in which Snakemake finds a profile by its name, beside the current one: the user's and the machine's.
+_PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "/etc/xdg/snakemake")
+
+
+def _with_profiles(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the path of a profile in place of its name: one in profiles/ here, else a packaged one.
+
+    What Snakemake finds by itself is left alone.
+    """
+    found, is_profile = [], False
+    for word in arguments:
+        option, equals, name = word.partition("=")
+        if option == "--profile" and equals:
+            found.append(f"--profile={_profile(name)}")
+            continue
+        found.append(_profile(word) if is_profile and not word.startswith("-") else word)
+        is_profile = word == "--profile" or (is_profile and not word.startswith("-"))
+    return found
+
+
+def _profile(name: str) -> str:
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "snakemake")
+    known = [Path(name), *(Path(folder, name).expanduser() for folder in (own, *_PROFILES))]
+    if "/" in name or name == "none" or any(path.exists() for path in known):
+        return name
+    here = Path("profiles", name)
+    if here.is_dir():
+        return str(here)
+    try:
+        return workflow_file(f"profiles/{name}")
+    except ConfigError:
+        return name  # Snakemake says what it looked for
