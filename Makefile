@@ -79,7 +79,7 @@ test-versions: setup-test ## the same results with the oldest and newest package
 
 fuzz: setup-test ## search for MINUTES=60 for input that breaks readers or calls; then 2,000 histories of a folder of results
 	$(BIN)/python tests/fuzz/search.py --minutes $(MINUTES)
-	BLANKETFLOW_SEQUENCES=2000 $(PYTEST) tests/unit/test_standing.py
+	BLANKETFLOW_SEQUENCES=2000 $(PYTEST) tests/unit/test_up_to_date.py
 
 soak: setup-test ## 200 small runs one after the other, then one of 5,000 jobs: memory, open files, files left behind
 	$(BIN)/python tests/soak/soak.py

@@ -100,8 +100,8 @@ for number, (tests, datasets) in enumerate(plan.grains.several_tests, 1):
                 "ci_test", tests, n_tested, "test", rule=f"several_tests_{number}"
             ),
         params:
-            spec=of_each(several_specs.tests_spec, tests),
-            code=several_specs.tests_code(plan, tests),
+            spec=of_each(job_files.tests_spec, tests),
+            code=job_files.tests_code(plan, tests),
         script:
             "../scripts/several_tests.py"
 

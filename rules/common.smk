@@ -7,7 +7,7 @@
 
 from blanketflow.data.splits import FINAL
 from blanketflow.reporting.tables import TABLES
-from blanketflow.workflow import several_specs
+from blanketflow.workflow import job_files
 from blanketflow.workflow.grain import any_of, fold_ids
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.layout import IDS

@@ -10,17 +10,16 @@ from snakemake.logging import logger
 
 from blanketflow.config.file import check_config_files
 from blanketflow.core.errors import BlanketflowError
-from blanketflow.workflow import standing
-from blanketflow.workflow.file_times import bring_back
+from blanketflow.workflow import up_to_date
 from blanketflow.workflow.output_folder import (
+    RunLock,
+    bring_back,
     check_folder,
     check_foreign,
     check_results,
     check_state,
 )
-from blanketflow.workflow.plan import make_plan
-from blanketflow.workflow.run_lock import RunLock
-from blanketflow.workflow.estimates.run_time import cost_of
+from blanketflow.workflow.plan import cost_of, make_plan
 
 NOTE, REFUSAL = "note", "refusal"  # kinds of messages that `blanketflow run` shows, too
 
@@ -59,7 +58,7 @@ with refusing():
     ).rstrip("/")
     check_folder(output)
     if workflow.is_main_process:
-        standing.check_supplies(plan, output)
+        up_to_date.check_supplies(plan, output)
     if works:
         plan.check_times()
         bring_back(output)
@@ -81,7 +80,7 @@ def compare():
         check_foreign(output, plan.config.allow_foreign_files)
         if works:
             RunLock(output, lambda line: logger.info(line, extra={"event": NOTE}))
-        compared.append(standing.check(plan, output, keep=works))
+        compared.append(up_to_date.check(plan, output, keep=works))
         workflow.dag.forcefiles.update(map(str, compared[0].forced))
         if compared[0].line():
             logger.info(compared[0].line(), extra={"event": NOTE})
@@ -108,7 +107,7 @@ onstart:
 def remember():
     """Note what stands at the end, so that the next plan opens none of it."""
     if is_here:
-        standing.note(plan, output)
+        up_to_date.note(plan, output)
 
 
 onsuccess:

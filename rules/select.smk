@@ -127,8 +127,8 @@ for number, (selectors, datasets) in enumerate(plan.grains.several_selectors, 1)
                 rule=f"several_selectors_{number}",
             ),
         params:
-            spec=of_each(several_specs.selectors_spec, selectors),
-            code=of_each(several_specs.selectors_code, selectors),
+            spec=of_each(job_files.selectors_spec, selectors),
+            code=of_each(job_files.selectors_code, selectors),
         script:
             "../scripts/several_selectors.py"
 

@@ -1,6 +1,6 @@
 """Rule several_selectors: what grow_shrink and aggregate do, for several selectors of a data set on all its folds."""
 
-from blanketflow.workflow.stages.several import several_selectors as main
+from blanketflow.workflow.stages.several_selectors import several_selectors as main
 
 if "snakemake" in globals():
     from blanketflow.workflow.jobs import run_script

@@ -15,7 +15,7 @@ from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors import get_method
 from blanketflow.selectors.base import Method
-from blanketflow.workflow.estimates import cost
+from blanketflow.workflow import cost
 from blanketflow.workflow.peek import Facts
 
 #: Share of the cells that the sparse table stores.

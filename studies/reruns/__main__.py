@@ -16,10 +16,9 @@ from blanketflow.data.artefacts import write_columns, write_json
 from blanketflow.data.provenance import Provenance, identity_of
 from blanketflow.workflow.identity import content_of, what_of
 from blanketflow.workflow.job_files import JobFiles
-from blanketflow.workflow.manifest import Known, Manifest
 from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.specs import Plan
-from blanketflow.workflow.standing import Artefacts, check
+from blanketflow.workflow.up_to_date import Artefacts, Known, Manifest, check
 from studies.shared.jobs import REPO
 
 

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from blanketflow.core.errors import DataError
-from blanketflow.workflow.file_times import bring_back, check_times
 from blanketflow.workflow.identity import source_digests
+from blanketflow.workflow.output_folder import bring_back, check_times
 from workflow_runs import changed, configure, counts, jobs, planned, snakemake
 
 DAY = 86_400 * 10**9

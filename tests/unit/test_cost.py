@@ -9,9 +9,9 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
 from blanketflow.core.registry import discover
 from blanketflow.selectors import get_method
-from blanketflow.workflow.estimates import cost
-from blanketflow.workflow.estimates.resources import memory_mb
+from blanketflow.workflow import cost
 from blanketflow.workflow.peek import Facts
+from blanketflow.workflow.resources import memory_mb
 
 METHODS = sorted(discover("blanketflow.selectors"))
 TESTS = sorted(discover("blanketflow.ci"))

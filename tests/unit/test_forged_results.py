@@ -9,9 +9,9 @@ from blanketflow.core.errors import ArtefactError, BlanketflowError
 from blanketflow.data import artefacts
 from blanketflow.data.artefacts import read_json, write_json, write_rows
 from blanketflow.data.provenance import Provenance
-from blanketflow.workflow.manifest import _TYPES, Manifest
+from blanketflow.workflow.output_folder import RunLock
 from blanketflow.workflow.read_results import Results, read_blanket
-from blanketflow.workflow.run_lock import RunLock
+from blanketflow.workflow.up_to_date import _TYPES, Manifest
 
 GOOD = {
     "order": {"datasets": ["wine"], "selectors": ["mrmr"]},

@@ -12,9 +12,9 @@ from blanketflow.core.errors import BlanketflowError, ConfigError, DataError
 from blanketflow.data.sources import read_source
 from blanketflow.selectors import Problem, get_method
 from blanketflow.workflow import specs
-from blanketflow.workflow.estimates.cost import grow_shrink_seconds, marginal_seconds
-from blanketflow.workflow.estimates.resources import LEAST_MINUTES, MARGIN
+from blanketflow.workflow.cost import grow_shrink_seconds, marginal_seconds
 from blanketflow.workflow.plan import make_plan
+from blanketflow.workflow.resources import LEAST_MINUTES, MARGIN
 
 SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from blanketflow.workflow.estimates.run_time import cost_of, pair_seconds, run_seconds
-from blanketflow.workflow.plan import make_plan
+from blanketflow.workflow.plan import cost_of, make_plan, pair_seconds, run_seconds
 
 PROJECT = Path(__file__).parents[2]
 

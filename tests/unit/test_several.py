@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from blanketflow.data.artefacts import read_provenance
-from blanketflow.workflow import several_specs
+from blanketflow.workflow import job_files
 from blanketflow.workflow.grain import MOST_FILES, Several, fold_ids, shared_jobs
 from blanketflow.workflow.identity import content_of
 from blanketflow.workflow.job_files import JobFiles
@@ -15,7 +15,7 @@ from blanketflow.workflow.stages.aggregation import aggregate_splits
 from blanketflow.workflow.stages.decisions import grow_shrink
 from blanketflow.workflow.stages.evaluation import evaluate_blankets, several_evaluations
 from blanketflow.workflow.stages.marginal import ci_test, several_tests
-from blanketflow.workflow.stages.several import several_selectors
+from blanketflow.workflow.stages.several_selectors import several_selectors
 from blanketflow.workflow.stages.splits import draw_splits
 from blanketflow.workflow.stages.table import read_and_store
 
@@ -113,10 +113,10 @@ class Run:
     def together(self):
         """The three jobs of the data set."""
         plan, names = self.plan, self.names
-        asked = several_specs.tests_spec(plan, "wine", self.tests), several_specs.tests_code(plan, self.tests)
+        asked = job_files.tests_spec(plan, "wine", self.tests), job_files.tests_code(plan, self.tests)
         several_tests(self.table, self.splits, self.of_tests(), "wine", *asked)
         outputs = [self.of(artefact, names) for artefact in ("grow", "shrink", "blanket", "folds", "blankets")]
-        asked = several_specs.selectors_spec(plan, "wine", names), several_specs.selectors_code(plan, "wine", names)
+        asked = job_files.selectors_spec(plan, "wine", names), job_files.selectors_code(plan, "wine", names)
         several_selectors(self.table, self.splits, self.of_tests(), *outputs, "wine", *asked)
         folds = [str(plan.selector(name).folds) for name in names]
         blankets = [path for name in names for path in self.files.evaluated("evaluate", self.ids(name))]

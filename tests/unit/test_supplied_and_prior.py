@@ -9,7 +9,7 @@ import pytest
 from blanketflow.core.errors import ArtefactError
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.plan import make_plan
-from blanketflow.workflow.standing import check_supplies
+from blanketflow.workflow.up_to_date import check_supplies
 
 SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 

@@ -76,8 +76,7 @@ def _prepare(cli):
     cli.get_argument_parser()  # it imports Snakemake's plug-ins
     sys.path.insert(0, str(PROJECT / "src"))
     from blanketflow.config.file import read_config_file
-    from blanketflow.workflow import digest, file_times, run_lock, standing  # noqa: F401
-    from blanketflow.workflow.estimates import run_time  # noqa: F401
+    from blanketflow.workflow import digest, output_folder, up_to_date  # noqa: F401
     from blanketflow.workflow.plan import make_plan
 
     make_plan(read_config_file(PROJECT / "config/minimal.yaml"), (PROJECT / "scripts").joinpath)

@@ -1,6 +1,6 @@
 """Any history of a folder of real runs, then a run that ends with 0: the results of a fresh run.
 
-`BLANKETFLOW_REAL_SEQUENCES=20` looks through more; tests/unit/test_standing.py looks through thousands without jobs.
+`BLANKETFLOW_REAL_SEQUENCES=20` looks through more; tests/unit/test_up_to_date.py looks through thousands without jobs.
 """
 
 import contextlib

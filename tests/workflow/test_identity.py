@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from blanketflow.workflow.run_lock import Holder
+from blanketflow.workflow.output_folder import Holder
 from workflow_runs import (
     WITHOUT_TABLES,
     assert_equal_results,
@@ -386,9 +386,9 @@ def test_a_run_whose_lock_was_taken_over_stops(tmp_path):
     """As after a laptop slept for longer than a silent run counts as alive."""
     program = """
 import signal, sys, threading
-from blanketflow.workflow import run_lock
-run_lock.BEAT = 0.05
-lock = run_lock.RunLock(sys.argv[1], print)
+from blanketflow.workflow import output_folder
+output_folder.BEAT = 0.05
+lock = output_folder.RunLock(sys.argv[1], print)
 with open(lock._path, "w") as file:
     file.write("{}")
 threading.Event().wait(600)

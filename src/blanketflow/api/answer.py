@@ -201,7 +201,7 @@ def select(
     import pandas as pd
 
     from ..selectors.judged.in_time import load_models
-    from ..workflow.compiled import load_kernels
+    from ..workflow.workers import load_kernels
     from .selectors import Auto
 
     load_kernels()  # before the time limit counts

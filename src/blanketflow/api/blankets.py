@@ -30,7 +30,7 @@ from ..selectors.compatibility import (
     check_resolution,
     for_missing_cells,
 )
-from ..workflow.worker_count import n_workers
+from ..workflow.workers import n_workers
 from .arguments import SHARED
 from .every_target import Search
 from .found_blankets import Blankets

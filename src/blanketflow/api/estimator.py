@@ -30,7 +30,7 @@ from ..search.aggregate import aggregate, check_rule
 from ..searches.run_fold import fold_seed, run_fold
 from ..selectors.base import FoldOutcome, Method, worst_status
 from ..selectors.compatibility import check_choice, check_pair, for_missing_cells, why_p_values_mislead
-from ..workflow.worker_count import MANY, n_workers
+from ..workflow.workers import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .confirmed import confirmed, first_searched, rows_searched
 from .frames import plain, selected_columns, table_and_target, trace, with_own_names

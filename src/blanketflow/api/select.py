@@ -43,7 +43,7 @@ from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.notes_on_rows import doubted_p_values, told_of_sample
 from ..workflow.peek import facts_of, peek
 from ..workflow.sharded import check_no_shards
-from ..workflow.worker_count import MANY, n_workers
+from ..workflow.workers import MANY, n_workers
 from .curve import CURVE, curve
 from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
 

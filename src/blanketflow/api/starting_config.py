@@ -14,8 +14,7 @@ from ..core.cards import CLASSIFICATION
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
 from ..workflow.chosen_tests import smallest_fold
-from ..workflow.estimates.run_time import duration, pair_seconds, run_seconds
-from ..workflow.plan import make_plan
+from ..workflow.plan import duration, make_plan, pair_seconds, run_seconds
 from ..workflow.specs import Plan
 from .advice import BLANKET, PREDICT, RANKING, Advice, blanket_advice
 from .inspection import Inspection

@@ -33,7 +33,7 @@ def init(
     from ..api.inspection import inspect_table
     from ..api.starting_config import dataset_id, starting_config
     from ..data.artefacts import write_text
-    from ..workflow.estimates.run_time import duration
+    from ..workflow.plan import duration
 
     spec = dataset_spec(table, target or _guessed_target(table, data_set or ()), data_set or ())
     path = output or Path(f"{dataset_id(table)}.yaml")

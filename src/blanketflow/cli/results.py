@@ -33,7 +33,7 @@ def check(
     from ..workflow.output_folder import foreign_files
     from ..workflow.packaged_files import workflow_file
     from ..workflow.plan import make_plan
-    from ..workflow.standing import REASONS, check, left_over
+    from ..workflow.up_to_date import REASONS, check, left_over
     from .options import config_here
 
     configfile = configfile or config_here()

@@ -19,8 +19,8 @@ import typer
 from typer.core import TyperCommand
 
 from ..core.printable import listed, printable
-from ..workflow.estimates.run_time import FROM_NOTHING
 from ..workflow.layout import parse
+from ..workflow.plan import FROM_NOTHING
 from .options import check_is_no_config
 from .process import Ended, run_to_end, safe_environment
 from .progress import STAGES, Progress, followed, run_watched, stage_of
@@ -77,8 +77,8 @@ def _run(words: Sequence[str], plain: bool) -> int:
 
 def _run_alone(arguments: SnakemakeArguments, plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
-    from ..workflow.compiled import compile_kernels
     from ..workflow.output_folder import check_state
+    from ..workflow.workers import compile_kernels
 
     if not arguments.wants_output:
         check_state(arguments.directory / ".snakemake")

@@ -66,7 +66,7 @@ def select(
     from ..core.registry import look_up
     from ..reporting.export import FORMS
     from ..selectors.judged.in_time import load_models
-    from ..workflow.compiled import compile_kernels
+    from ..workflow.workers import compile_kernels
 
     if to is not None and to not in FORMS:
         raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")

@@ -45,7 +45,7 @@ class Card:
     cost : str
         Number of tests (methods) or work per test (tests), in d features and n rows; psi features in a ranking.
     work : str
-        For methods: how its work grows, a key of `WORK` in `workflow/estimates/cost.py`. Empty: like
+        For methods: how its work grows, a key of `WORK` in `workflow/cost.py`. Empty: like
         most methods of its family.
     formula : str
         For methods that rank features: the formula that they rank by.

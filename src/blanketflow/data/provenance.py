@@ -60,7 +60,7 @@ class Provenance:
     code : str
         Digest of the code that can change the result.
     inputs : list of str
-        The content digests of what it was made from, in the order of `blanketflow.workflow.standing`.
+        The content digests of what it was made from, in the order of `blanketflow.workflow.up_to_date`.
     content : str
         The digest of what it says: names, types and values of its columns, and how it ended. Set when it is read.
         Neither it nor `inputs` depends on how long anything took.

@@ -16,7 +16,7 @@ from ..config.identifiers import TestOnRows
 from ..config.typed import Config
 from ..core.parts import LEAVE_GROUP_OUT, SEEN_PARTS
 from ..core.registry import is_foreign
-from .estimates.cost import MODEL_FEATURES, evaluate_seconds, grow_shrink_seconds, marginal_seconds
+from .cost import MODEL_FEATURES, evaluate_seconds, grow_shrink_seconds, marginal_seconds
 from .peek import Facts
 
 FOLD, SPLIT, DATASET, SEVERAL, CHUNK = "fold", "split", "dataset", "several", "chunk"

@@ -37,7 +37,7 @@ def made(artefact: str, path: Path, inputs: Iterable[Path | str], spec: str, cod
     path : path
         Where it will be; its ids are taken from there.
     inputs : iterable of paths, or of content digests
-        What it is made from, in the order of `blanketflow.workflow.standing`.
+        What it is made from, in the order of `blanketflow.workflow.up_to_date`.
     spec, code : str
         What was asked for, and the digest of the code.
     seed : int

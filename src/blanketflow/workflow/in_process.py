@@ -34,7 +34,7 @@ from .stages.marginal import ci_test
 from .stages.splits import draw_splits
 from .stages.table import store
 from .tabulate import tabulate
-from .worker_count import n_workers
+from .workers import n_workers
 
 if TYPE_CHECKING:
     from ..reporting.report import Run

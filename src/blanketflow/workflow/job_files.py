@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from ..data.splits import FINAL
 from ..selectors.compatibility import decides_by_p_values_alone
 from .layout import path_of
 from .sharded import shards
-from .specs import Plan
+from .specs import Plan, canonical_json
 
 #: Ids of a job: its wildcards.
 Ids = Mapping[str, str]
@@ -121,3 +121,37 @@ class JobFiles:
 
     def _of_pairs(self, artefact: str, splits: Callable[[str], list[str]]) -> list[Path]:
         return [self.at(artefact, dataset=d, selector=s, split=one) for d, s in self.plan.pairs for one in splits(d)]
+
+
+# --- what a job is asked for that does several things on a data set: the spec and code of each, as one JSON text ------
+
+
+def tests_spec(plan: Plan, dataset: str, tests: Iterable[str]) -> str:
+    """Return the specs of ci_test artefacts."""
+    return canonical_json({test: plan.test_spec(dataset, test) for test in tests})
+
+
+def tests_code(plan: Plan, tests: Iterable[str]) -> str:
+    """Return the digests of their code."""
+    return canonical_json({test: plan.code("ci_test", test=test) for test in tests})
+
+
+def selectors_spec(plan: Plan, dataset: str, selectors: Iterable[str]) -> str:
+    """Return for each selector its ci_test artefact, its folds, and the specs of its search and aggregation."""
+    return canonical_json(
+        {
+            name: [
+                plan.test_id(dataset, name),
+                plan.folds(name),
+                plan.method_spec(dataset, name),
+                plan.aggregate_spec(dataset, name),
+            ]
+            for name in selectors
+        }
+    )
+
+
+def selectors_code(plan: Plan, dataset: str, selectors: Iterable[str]) -> str:
+    """Return the digests of the code of each search, and of the aggregation."""
+    searches = {name: plan.code("grow_shrink", dataset=dataset, selector=name) for name in selectors}
+    return canonical_json({"search": searches, "aggregate": plan.code("aggregate")})

@@ -1,15 +1,27 @@
-"""Whether a run can write: its folder of results, and the folder of Snakemake's state."""
+"""The folder of results: whether a run can write there and in Snakemake's, times of files, and the run's lock."""
 
 from __future__ import annotations
 
+import atexit
 import errno
+import json
 import os
+import platform
 import re
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 
-from ..core.errors import ConfigError, StorageError, shown
-from ..core.folders import check_writable
-from .layout import FOLDERS, PATHS, files_like
+from ..core.errors import ConfigError, DataError, StorageError, shown
+from ..core.folders import check_writable, not_written
+from ..data.temporary import process_space
+from .layout import FOLDERS, PATHS, files_like, path_of
 
 #: Folders of tools, folders of the system, folders in which others have theirs, and this package.
 _TOOLS = {".git": "git", ".hg": "Mercurial", ".svn": "Subversion", ".snakemake": "Snakemake"}
@@ -130,3 +142,200 @@ def check_state(folder: str | Path = ".snakemake") -> None:
     if Path(folder).exists() and not Path(folder).is_dir():
         raise StorageError(f"{folder} is a file. {way_out}")
     check_writable(folder, way_out)
+
+
+# --- times of files, by which Snakemake decides what is made again, where the clock was wrong -------------------------
+
+#: Seconds by which clocks of machines may differ.
+_TOLERANCE = 60
+
+
+def check_times(dataset: str, paths: Sequence[str | Path]) -> None:
+    """Raise `DataError` if a data set's file is from the future: what is made of it would never count as newer."""
+    for path in paths:
+        written = Path(path).stat().st_mtime
+        if written > time.time() + _TOLERANCE:
+            when = datetime.fromtimestamp(written).strftime("%Y-%m-%d %H:%M:%S")
+            raise DataError(
+                f"{dataset}: {path} is from the future ({when}): what is made of it would count as older. Set the "
+                f"clock of this machine, or touch the file."
+            )
+
+
+def bring_back(output: str | Path) -> int:
+    """Give results from the future times that have passed, in the same order, and return how many there were.
+
+    They are there after a clock went back. What is made now would be older than what it is made of, and what depends
+    on it would not be made again.
+    """
+    now = time.time_ns()
+    late = {path: at for path, at in _times(Path(output)) if at > now}
+    passed = {at: now - rank * 1_000 for rank, at in enumerate(sorted(set(late.values()), reverse=True), 1)}
+    for path, at in late.items():
+        os.utime(path, ns=(passed[at], passed[at]))
+    return len(late)
+
+
+def _times(output: Path) -> Iterator[tuple[Path, int]]:
+    for name in FOLDERS:
+        for folder, folders, files in os.walk(output / name):
+            for path in (Path(folder) / entry for entry in (*folders, *files)):
+                yield path, path.lstat().st_mtime_ns
+    for path in output.glob("*"):
+        yield path, path.lstat().st_mtime_ns
+
+
+# --- the lock: one run at a time writes there, from whatever folder and machine it was started ------------------------
+
+#: Seconds between two signs of life, and after how many without one a run on another machine counts as dead.
+BEAT, EXPIRES = 10.0, 300.0
+_MOST_BYTES = 100_000
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The run that holds a lock.
+
+    Attributes
+    ----------
+    machine : str
+        Host name, for people.
+    space : str
+        Where its process id means anything: this boot of the machine, and the namespace of processes.
+    process, started : int, float
+        Process id, and when that process began, in seconds since 1970.
+    folder : str
+        Where it was started.
+    token : str
+        Random; no other run has it.
+    """
+
+    machine: str
+    space: str
+    process: int
+    started: float
+    folder: str
+    token: str
+
+    @classmethod
+    def of_this_process(cls) -> Holder:
+        """Return the holder that this process would be."""
+        import psutil
+
+        own = psutil.Process()
+        return cls(platform.node(), process_space(), own.pid, own.create_time(), os.getcwd(), secrets.token_hex(8))
+
+    def lives(self, seconds_since_beat: float) -> bool:
+        """Whether the run works still: by its process where that can be seen, else by its last sign of life."""
+        import psutil
+
+        if self.space != process_space():
+            return seconds_since_beat < EXPIRES
+        try:
+            return abs(psutil.Process(self.process).create_time() - self.started) < 1
+        except psutil.NoSuchProcess:
+            return False
+
+
+class RunLock:
+    """The lock of a folder of results, held until this process ends.
+
+    Parameters
+    ----------
+    output : path
+        The folder of results.
+    say : function
+        Is told, in a sentence, of a dead run that held the lock, and of one that takes it over.
+
+    Raises
+    ------
+    StorageError
+        If another run holds it, or if it cannot be written.
+    """
+
+    def __init__(self, output: str | Path, say: Callable[[str], object]) -> None:
+        self._say, self._path = say, Path(output) / path_of("lock")
+        self._own = Holder.of_this_process()
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            while not self._created():
+                self._remove_dead()
+        except OSError as error:
+            raise not_written(self._path, error) from error
+        self._ended = threading.Event()
+        atexit.register(self.release)
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def release(self) -> None:
+        """Give the lock back, unless another run has taken it over."""
+        self._ended.set()
+        if os.getpid() == self._own.process and self._holder() == self._own:
+            self._path.unlink(missing_ok=True)
+
+    def _created(self) -> bool:
+        try:
+            place = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        except FileExistsError:
+            return False
+        try:
+            with os.fdopen(place, "w", encoding="utf-8") as file:
+                json.dump(asdict(self._own), file)
+        except OSError:  # a full disk: an empty lock would say that another run is just starting
+            self._path.unlink()
+            raise
+        return True
+
+    def _remove_dead(self) -> None:
+        """Move the lock of a dead run away; raise `StorageError` if the run lives."""
+        holder = self._holder()
+        try:
+            silent = time.time() - self._path.stat().st_mtime
+        except FileNotFoundError:  # it has just been given back
+            return
+        if silent < EXPIRES if holder is None else holder.lives(silent):
+            raise _refusal(self._path, holder)
+        moved = self._path.with_name(f"{self._path.name}.{self._own.token}")
+        try:
+            os.rename(self._path, moved)
+        except FileNotFoundError:
+            return
+        if _read(moved) != holder:  # another run has taken it over since it was read
+            with suppress(FileExistsError):
+                os.link(moved, self._path)
+            moved.unlink()
+            raise _refusal(self._path, self._holder())
+        moved.unlink()
+        if holder is not None:
+            where = f"process {holder.process} on {holder.machine}, started in {holder.folder}"
+            self._say(f"a run that no longer works ({where}) held {self._path.parent}; this one takes over.")
+
+    def _beat(self) -> None:
+        """Give signs of life; stop the run if another has taken the lock, as while a laptop slept."""
+        while not self._ended.wait(BEAT):
+            if self._holder() != self._own:
+                self._say(f"another run has taken over {self._path.parent}; this one stops.")
+                ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+                os.kill(os.getpid(), signal.SIGTERM if ignored else signal.SIGINT)  # by SIGINT jobs end at once, too
+                return
+            with suppress(OSError):
+                os.utime(self._path)
+
+    def _holder(self) -> Holder | None:
+        return _read(self._path)
+
+
+def _read(path: Path) -> Holder | None:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return None
+        holder = Holder(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, TypeError, ValueError, RecursionError):  # it is gone, or just being written
+        return None
+    texts = (holder.machine, holder.space, holder.folder, holder.token)
+    is_process = type(holder.process) is int and 0 < holder.process < 2**31 and type(holder.started) in (int, float)
+    return holder if is_process and all(isinstance(text, str) for text in texts) else None
+
+
+def _refusal(path: Path, holder: Holder | None) -> StorageError:
+    who = f" (process {holder.process} on {holder.machine}, started in {holder.folder})" if holder else ""
+    return StorageError(f"another run is working on {path.parent}{who}. Wait for it, or name another output.")

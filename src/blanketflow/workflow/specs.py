@@ -26,14 +26,14 @@ from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
 from .configured_sources import source_of, sources_of_configured
 from .digest import Start, code_digest
-from .estimates.resources import Estimates
-from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
 from .identity import source_digests
-from .known_network import network_file, network_of, wants_network
 from .notes_on_rows import doubted_p_values, told_of_sample
+from .output_folder import check_times
 from .peek import Facts
+from .resources import Estimates
 from .sharded import sharded, told_of_shards
+from .suitability import network_file, network_of, wants_network
 
 #: What the report's page is made of beside Python.
 PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..ci import CITest, get_ci_test
 from ..ci.choice import INSTEAD
 from ..ci.missing import with_incomplete
@@ -10,8 +13,9 @@ from ..core.cards import CATEGORICAL, KINDS, NUMERIC
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
+from ..selectors.base import Method
 from ..selectors.compatibility import why_complete_rows, why_no_feature_groups, why_no_strata, why_weights_are_refused
-from .known_network import wants_network
+from .identity import source_digests
 from .peek import Facts
 
 #: Models are not trained on all features of larger tables.
@@ -98,3 +102,33 @@ def why_no_evaluation(facts: Facts, config: Config) -> str | None:
 
 def _levels_fit(facts: Facts, limit: int | None) -> bool:
     return limit is not None and facts.max_levels is not None and facts.max_levels <= limit
+
+
+# --- the network behind the data, for tests that know the truth and methods that know the law of the features ---------
+
+
+def wants_network(options: Mapping[str, Any]) -> bool:
+    """Whether a test or a method that needs a network was configured without it.
+
+    Examples
+    --------
+    >>> wants_network({"network": None, "arcs": None}), wants_network({"network": None, "law": "gaussian"})
+    (True, False)
+    """
+    is_asked = "network" in options and options.get("law", "network") == "network"
+    return is_asked and options["network"] is None and options.get("arcs") is None
+
+
+def network_of(method: Method, source: str | None) -> dict[str, Any]:
+    """Return the option `network` of a method that needs one and has none: the source of its data set."""
+    return {"network": source} if wants_network(method.options()) else {}
+
+
+def network_file(method: Method) -> dict[str, list[str]]:
+    """Return the digest of the file of the network that a method names, nothing if it names none."""
+    from ..data.sources import source_files
+
+    named = method.options().get("network")
+    return (
+        {"network_file": source_digests(source_files("network", {"source": named}))} if isinstance(named, str) else {}
+    )

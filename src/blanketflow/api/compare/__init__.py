@@ -18,7 +18,7 @@ from ...workflow.in_process import run_plan
 from ...workflow.peek import facts_of
 from ...workflow.plan import make_plan, plan_of
 from ...workflow.specs import Plan, table_seed
-from ...workflow.worker_count import n_workers
+from ...workflow.workers import n_workers
 from .arguments import data_sets, selectors_and_tests
 from .result import Comparison
 

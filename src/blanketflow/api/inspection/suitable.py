@@ -9,7 +9,7 @@ from typing import Any
 
 from ...ci import get_ci_test
 from ...core.registry import discover, look_up
-from ...workflow.estimates.cost import marginal_seconds
+from ...workflow.cost import marginal_seconds
 from ...workflow.peek import Facts
 from ...workflow.plan import make_plan
 from ...workflow.specs import Plan

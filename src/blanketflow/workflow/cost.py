@@ -14,7 +14,10 @@ from ...ci import CITest
 from ...core.cards import NUMERIC
 from ...selectors.base import Method
 from ...selectors.ranking import MOST_FEATURES, N_PARTS
-from ..peek import Facts
+from ..ci import CITest
+from ..core.cards import NUMERIC
+from ..selectors.base import Method
+from .peek import Facts
 
 #: CPU seconds of any job before its work begins, and of a job that trains models.
 LOADING, LOADING_MODELS = 0.6, 1.4

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from ...ci import CITest
-from ...config.identifiers import TestOnRows
-from ...config.typed import Config
-from ...data.raw import max_memory
-from ...data.storage import MOST_CELLS, MOST_CELLS_SPARSE
-from ...selectors.causal.koller_sahami import MOST_IN_PAIRS
-from ..grain import Grains
-from ..peek import Facts
+from ..ci import CITest
+from ..config.identifiers import TestOnRows
+from ..config.typed import Config
+from ..data.raw import max_memory
+from ..data.storage import MOST_CELLS, MOST_CELLS_SPARSE
+from ..selectors.causal.koller_sahami import MOST_IN_PAIRS
 from .cost import (
     LOADING,
     LOADING_MODELS,
@@ -24,6 +22,8 @@ from .cost import (
     table_seconds,
     work_of,
 )
+from .grain import Grains
+from .peek import Facts
 
 #: MB of the Snakemake that a scheduler's job starts, which starts the script; and of a copy of it, since a process
 #: that starts another is counted twice for a moment, and a scheduler may look just then.

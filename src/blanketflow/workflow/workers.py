@@ -1,8 +1,10 @@
-"""How many tasks run at a time: what `n_jobs` asks for, but no more than there are tasks or cores."""
+"""Work in several processes: how many at a time, and the kernels compiled before they start."""
 
 from __future__ import annotations
 
 import numbers
+import os
+from pathlib import Path
 from typing import Any
 
 from ..core.errors import ParameterError
@@ -33,3 +35,24 @@ def n_workers(where: str, n_jobs: Any, n_tasks: int) -> int:
     from joblib import effective_n_jobs
 
     return max(1, min(effective_n_jobs(n_jobs), n_tasks, effective_n_jobs(-1)))
+
+
+# --- kernels compiled before work begins: no time limit counts it, and processes that start together do not repeat it -
+
+#: Where numba keeps what it has compiled, unless its own setting names another folder.
+_CACHE = Path(__file__).parents[1] / "kernels" / "__pycache__"
+
+
+def compile_kernels() -> None:
+    """Compile the kernels if that was never done in this installation; it is said on stderr."""
+    if "NUMBA_CACHE_DIR" not in os.environ and any(_CACHE.glob("*.nbi")):
+        return  # without loading numba, which takes half a second
+    from ..kernels import compile_all, is_compiled
+
+    if not is_compiled():
+        compile_all()
+
+
+def load_kernels() -> None:
+    """Load what most searches use, and compile it if need be, in this process: a script may have no main guard."""
+    from ..kernels import contingency, packed_information  # noqa: F401

@@ -18,9 +18,8 @@ from blanketflow.data.provenance import Provenance, identity_of
 from blanketflow.workflow.identity import content_of, contents_beside, what_of
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.layout import PATHS, parse
-from blanketflow.workflow.manifest import Manifest
 from blanketflow.workflow.plan import make_plan
-from blanketflow.workflow.standing import Artefacts, check, compare, left_over, note
+from blanketflow.workflow.up_to_date import Artefacts, Manifest, check, compare, left_over, note
 from folder_damage import disturb
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -200,7 +199,7 @@ def test_where_nothing_stands_nothing_is_forced(tmp_path):
 def test_nothing_is_read_again_that_has_not_changed(tmp_path, monkeypatch):
     plan = plan_of(tmp_path / "results", (0.05, 2, 2, True, 1))
     run(plan)
-    monkeypatch.setattr("blanketflow.workflow.manifest._read", None)  # reading a file would fail
+    monkeypatch.setattr("blanketflow.workflow.up_to_date._read", None)  # reading a file would fail
     assert check(plan, plan.config.output, keep=True).n_standing == len(artefacts(plan))
 
 

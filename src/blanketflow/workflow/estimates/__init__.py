@@ -1,1 +1,0 @@
-"""What jobs take, roughly: CPU seconds and memory, from the config and the shape of the table."""
