@@ -19,9 +19,9 @@ import yaml
 
 from blanketflow.core.cards import Card
 from blanketflow.core.registry import discover
-from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg_on_white
-from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
+from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
+from blanketflow.reporting.plots.theme import svg_on_white
+from blanketflow.reporting.tables.ranks import friedman, friedman_ranks
 from studies.shared.in_parts import folder_of
 from studies.shared.over_data_sets import apart, beside, facts, foretold, one_of_each, with_earlier
 from studies.shared.page import row, write

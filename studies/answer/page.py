@@ -17,10 +17,10 @@ import pandas as pd
 import yaml
 
 from blanketflow.data.storage import feature_names, read_table
-from blanketflow.reporting.colours import BLUE, ORANGE, VERMILLION
+from blanketflow.reporting.formatting import BLUE, ORANGE, VERMILLION
 from blanketflow.reporting.plots.critical_difference import critical_difference
-from blanketflow.reporting.plots.render import svg_on_white
-from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
+from blanketflow.reporting.plots.theme import svg_on_white
+from blanketflow.reporting.tables.ranks import friedman, friedman_ranks
 from studies.answer import tables
 from studies.answer.rows import OUTSIDE, PANEL, lines_of, taken_up
 from studies.shared.in_parts import folder_of

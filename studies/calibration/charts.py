@@ -7,11 +7,13 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
-from blanketflow.reporting.colours import BLUE, INK, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg_on_white
-from blanketflow.reporting.plots.theme import WIDTH
+from blanketflow.reporting.formatting import BLUE, INK, ORANGE, VERMILLION
+from blanketflow.reporting.plots.theme import WIDTH, svg_on_white
 from studies.calibration.page import CALIBRATED, NOT_SHOWN, TOO_OFTEN
 from studies.calibration.study import ALPHAS, NULL_ROWS, POWER_ROWS, SET_SIZES, TOLERATED
+
+from .page import CALIBRATED, NOT_SHOWN, TOO_OFTEN
+from .study import ALPHAS, NULL_ROWS, POWER_ROWS, SET_SIZES, TOLERATED
 
 ALPHA = ALPHAS["05"]
 KINDS = (f"false positives at most {TOLERATED:g} alpha, given nothing", "more than that")

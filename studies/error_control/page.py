@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from blanketflow.core.holm import holm
-from blanketflow.reporting.colours import BLUE, ORANGE
-from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.formatting import BLUE, ORANGE
+from blanketflow.reporting.plots.theme import svg_on_white
 from studies.shared import page
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
+from blanketflow.reporting.plots.theme import svg_on_white
 from studies.error_control.page import cells, rate
 from studies.shared import page
 

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
-from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.plots.theme import svg_on_white
 from studies.speed import charts
 
 BLOCK, N_COLUMNS = 2**18, 100

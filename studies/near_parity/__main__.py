@@ -22,8 +22,8 @@ import blanketflow as bf
 from blanketflow.ci.base import CITest
 from blanketflow.core.seeds import derive_seed
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
-from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
+from blanketflow.reporting.plots.theme import svg_on_white
 from blanketflow.search.forward import n_sets
 from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.base import Method

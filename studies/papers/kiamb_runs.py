@@ -16,8 +16,8 @@ import pandas as pd
 
 import blanketflow as bf
 from blanketflow.models import build_estimator
-from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
+from blanketflow.reporting.plots.theme import svg_on_white
 from studies.papers.page import PAGE, write
 from studies.shared.page import row
 

@@ -9,11 +9,13 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from blanketflow.reporting.colours import BLUE, GREEN, INK, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg_on_white
-from blanketflow.reporting.plots.theme import STEP, WIDTH
+from blanketflow.reporting.formatting import BLUE, GREEN, INK, ORANGE, VERMILLION
+from blanketflow.reporting.plots.theme import STEP, WIDTH, svg_on_white
 from studies.shared.record import OWN
 from studies.speed.tables import aim, entries
+
+from .record import OWN
+from .tables import aim, entries
 
 
 def write(folder: Path, contents: dict[str, dict[str, Any]]) -> list[Path]:

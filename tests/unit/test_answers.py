@@ -8,10 +8,9 @@ import pytest
 
 from blanketflow.core.table import column_from_array
 from blanketflow.reporting import tables as result_tables
+from blanketflow.reporting.formatting import MINUS
 from blanketflow.reporting.tables.answers import NOT_KNOWN, NOT_SHOWN, ONLY_ALL, YES
-from blanketflow.reporting.tables.leading import leading_metrics, leading_model, metrics_in_order
-from blanketflow.reporting.tables.scores import corrected_mean
-from blanketflow.reporting.text import MINUS
+from blanketflow.reporting.tables.scores import corrected_mean, leading_metrics, leading_model, metrics_in_order
 from blanketflow.selectors.judged.yardstick import SPOKEN, yardstick
 
 SPLITS = [f"cv-{i}" for i in range(1, 6)]

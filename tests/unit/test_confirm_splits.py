@@ -12,9 +12,8 @@ import blanketflow as bf
 from blanketflow.config.reading import read_config
 from blanketflow.core.confirm import searched_rows, seed_of_split
 from blanketflow.core.errors import ConfigError, ParameterError
-from blanketflow.reporting.report.dataset import blankets
-from blanketflow.reporting.report.headline import headline
-from blanketflow.reporting.tables.confirmed import in_words
+from blanketflow.reporting.report.dataset import blankets, headline
+from blanketflow.reporting.tables.blankets import confirmed_in_words
 from blanketflow.selectors.confirmation.members import Confirmation
 from blanketflow.selectors.confirmation.several_splits import combined, interval, quantile_rule
 from blanketflow.workflow.plan import make_plan
@@ -122,7 +121,7 @@ def test_a_run_repeats_the_search_and_says_so(compared):
     assert found.loc[("three", "a"), "splits"] == 3 and found.loc[("one", "a"), "splits"] == 1
     assert found["member"].dtype == bool and found["splits"].dtype == np.int64
     n = int((compared.confirmed["selector"] == "three").sum())
-    assert in_words(compared.run.confirmed("table", "three")) == (
+    assert confirmed_in_words(compared.run.confirmed("table", "three")) == (
         f"2 of these {n} are confirmed by several random splits, each on rows that its search never saw."
     )
     assert headline(compared.run, "table").confirmed.startswith("2 of these ")

@@ -13,9 +13,9 @@ import vl_convert
 from blanketflow.core.errors import UnknownNameError
 from blanketflow.reporting import plots
 from blanketflow.reporting import tables as result_tables
-from blanketflow.reporting.plots.blanket_graph import ring_places
+from blanketflow.reporting.plots.blanket_charts import ring_places
 from blanketflow.reporting.plots.critical_difference import alike
-from blanketflow.reporting.plots.labels import CHARACTER, LINE
+from blanketflow.reporting.plots.placement import CHARACTER, LINE
 from report_frames import HOSTILE, HOSTILE_FEATURE, drawn_as_svg, spec_on_page
 
 NAMES = [HOSTILE, HOSTILE_FEATURE, "a.b[0]", "back\\slash", 'it\'s "quoted"', "datum['x']", "温度", "", "x" * 90]

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from blanketflow.reporting import plots, text
-from blanketflow.reporting.report import across, charts, render, scripts
+from blanketflow.reporting import formatting, plots
+from blanketflow.reporting.report import charts, html, overview, render
+from blanketflow.reporting.report.dataset import Headline, headline
 from blanketflow.reporting.report.figures import narrow_charts
-from blanketflow.reporting.report.headline import Headline, headline
-from blanketflow.reporting.report.methods import calibration, methods
+from blanketflow.reporting.report.overview import calibration, methods
 from blanketflow.selectors import get_method
 from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
 
@@ -117,10 +117,10 @@ def test_no_line_ends_within_the_number_of_an_interval(source):
 def test_numbers_are_those_of_the_tables(run, page):
     score = run.tables["scores"].query("dataset == 'breast-cancer' and metric == 'accuracy'")
     for row in score.itertuples():
-        assert text.mean_sd(row.mean, row.sd) in page.text
+        assert formatting.mean_sd(row.mean, row.sd) in page.text
     for row in run.tables["stability"].itertuples():
-        assert f"{row.stability:.2f}".replace("-", text.MINUS) in page.text
-        assert f"{row.between_groups:.2f}".replace("-", text.MINUS) in page.text
+        assert f"{row.stability:.2f}".replace("-", formatting.MINUS) in page.text
+        assert f"{row.between_groups:.2f}".replace("-", formatting.MINUS) in page.text
 
 
 def data_of(page):
@@ -135,7 +135,7 @@ def data_of(page):
 
 def test_it_holds_each_chart_as_data(run, drawn, page):
     made, narrow = (
-        [scripts.compact(plots.short_spec(chart)) for chart in of.values()] for of in (drawn, narrow_charts(run))
+        [html.compact(plots.short_spec(chart)) for chart in of.values()] for of in (drawn, narrow_charts(run))
     )
     assert sorted(map(json.dumps, data_of(page))) == sorted(map(json.dumps, [*made, *narrow]))
     assert sum(attributes.get("class") == "chart" for tag, attributes in page.tags if tag == "figure") == len(made)
@@ -160,7 +160,7 @@ def test_hostile_names_stay_text(page, source):
 
 def test_data_in_a_script_element_can_hold_any_name():
     name = "</script> <!-- & \u2028 \u2029 ä"
-    text = str(scripts.as_json({name: name}))
+    text = str(html.as_json({name: name}))
     assert json.loads(text) == {name: name}
     assert not set("<>&\u2028\u2029") & set(text)
 
@@ -256,7 +256,7 @@ def test_one_data_set_has_no_ranks_and_the_page_says_why():
 def test_friedmans_test_is_said_in_words(p, note, said):
     statistic = float("nan") if p != p else 16.2
     test = {"n_datasets": 12, "n_selectors": 4, "statistic": statistic, "p_value": p, "critical_difference": 1.354}
-    assert said in across.sentence(pd.Series(test | {"note": note}))
+    assert said in overview.sentence(pd.Series(test | {"note": note}))
 
 
 @pytest.mark.extended
@@ -344,7 +344,7 @@ def test_corrected_t_has_its_own_rate():
     ],
 )
 def test_dois_become_links_and_nothing_else_does(reference, links):
-    page = Page(str(text.linked(reference)))
+    page = Page(str(formatting.linked(reference)))
     assert [attributes["href"] for _, attributes in page.tags] == links
 
 
@@ -353,7 +353,7 @@ def test_dois_become_links_and_nothing_else_does(reference, links):
     [(None, "N"), (float("nan"), "N"), (0.5, "0.500"), (-0.25, "-0.250"), (0.00001, "1.0e-05"), (float("-inf"), "-∞")],
 )
 def test_numbers(value, shown):
-    assert text.fixed(value).replace(text.NONE, "N").replace(text.MINUS, "-") == shown
+    assert formatting.fixed(value).replace(formatting.NONE, "N").replace(formatting.MINUS, "-") == shown
 
 
 def test_a_ranking_says_what_it_ranks_by_and_each_option_once():

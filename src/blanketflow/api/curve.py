@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..reporting.text import fixed, metric_name, signed
+from ..reporting.formatting import fixed, metric_name, signed
 
 #: What is said above a curve.
 CURVE = "Scores by number of features, each of the best set of its size, by cross-validation:"

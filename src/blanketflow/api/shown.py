@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..core.printable import listed, printable
+from ..reporting.formatting import number
 from ..reporting.notebook import bar, bullets, curve, legend, names_by_role, page, paragraph, role, table
 from ..reporting.tables.references import reference_of
-from ..reporting.text import number
 
 if TYPE_CHECKING:
     from .answer import Selected

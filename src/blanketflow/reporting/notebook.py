@@ -13,8 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..core.printable import printable
-from .colours import BLUE, INK, ORANGE, ROLES
-from .text import number
+from .formatting import BLUE, INK, ORANGE, ROLES, number
 
 #: The largest number of rows of a table, and of names in a cell.
 MOST_ROWS, MOST_NAMES = 40, 30

@@ -5,12 +5,11 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from ..colours import INK, ROLES
-from ..text import number
-from .scales import in_order
+from ..formatting import INK, ROLES, number
+from .placement import in_order
 from .theme import STEP, noted, rounded, tooltip
 
-_WIDTH = 420
+_BARS_WIDTH = 420
 #: The largest number of features shown.
 MAX_FEATURES = 40
 
@@ -45,6 +44,6 @@ def blanket_bars(blanket: pd.DataFrame, limit: int = MAX_FEATURES) -> alt.Chart:
             color=alt.Color("role:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
             tooltip=tooltip(titles),
         )
-        .properties(width=_WIDTH, height=alt.Step(STEP))
+        .properties(width=_BARS_WIDTH, height=alt.Step(STEP))
     )
     return noted(chart, f"{len(shown)} of {len(blanket)} features" if len(shown) < len(blanket) else "")

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from ..colours import INK, VERMILLION
-from ..text import count, number, some
+from ..formatting import INK, VERMILLION, count, number, some
 from .theme import noted, rounded, tooltip
 
 _WIDTH = 460

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..colours import BLUE, INK, VERMILLION
+from ..formatting import BLUE, INK, VERMILLION
 from .theme import noted, rounded, tooltip
 
 #: With more selectors than this the cells are too small for a text.

@@ -1,14 +1,17 @@
-"""Colours, fonts and sizes that all charts share."""
+"""Colours, fonts and sizes that all charts share, and their specifications and SVG."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import altair as alt
 import pandas as pd
+import vl_convert
 
-from ..colours import INK
+from ...core.printable import visible
+from ..formatting import INK
 
 FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
 #: Width in pixels of a chart that fills the width of a report.
@@ -82,3 +85,61 @@ def noted(chart: _Chart, note: str) -> _Chart:
 def rounded(values: pd.Series) -> pd.Series:
     """Return numbers without the digits that are finer than a pixel, which would enlarge the page."""
     return values.astype("float64").map(lambda value: float(f"{value:.{_DIGITS}g}"))
+
+
+# --- a chart as its specification, in full or as a page holds it, or as SVG without a browser or the network ----------
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Have Altair not check what is drawn meanwhile, which takes a third of the time; tests check every chart."""
+    with alt.utils.schemapi.debug_mode(False):
+        yield
+
+
+def full_spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """Return the chart as a Vega-Lite specification, unchecked. Equal charts give equal dicts."""
+    return _visible(chart.to_dict(validate=False))
+
+
+def svg(spec: Mapping[str, Any]) -> str:
+    """Return a chart, given its full specification, as the text of an SVG element."""
+    return vl_convert.vegalite_to_svg(dict(spec), allowed_base_urls=[])
+
+
+def svg_on_white(chart: alt.TopLevelMixin) -> str:
+    """Return a chart with the shared style on a white background as SVG, for pages that may be dark."""
+    return svg(full_spec(themed(chart).properties(background="white")))
+
+
+def short_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a chart on a page with many charts, given the full one.
+
+    It has no ``config``, which is `CONFIG` for all charts, and no ``$schema``, and its data have short names.
+    """
+    full = dict(spec)
+    datasets = full.pop("datasets", {})
+    short = {name: f"d{at}" for at, name in enumerate(datasets)}
+    kept = {key: value for key, value in full.items() if key not in ("config", "$schema")}
+    return _renamed(kept, short) | {"datasets": {short[name]: rows for name, rows in datasets.items()}}
+
+
+def _visible(node: Any) -> Any:
+    """Return a part of a specification without control characters, which an SVG file may not contain."""
+    if isinstance(node, list):
+        return [_visible(child) for child in node]
+    if isinstance(node, Mapping):
+        return {key: _visible(value) for key, value in node.items()}
+    return visible(node) if isinstance(node, str) else node
+
+
+def _renamed(node: Any, short: Mapping[str, str]) -> Any:
+    """Return a part of a specification with the names of its data replaced by short names."""
+    if isinstance(node, list):
+        return [_renamed(child, short) for child in node]
+    if not isinstance(node, Mapping):
+        return node
+    return {
+        key: {"name": short[value["name"]]} if key == "data" and "name" in value else _renamed(value, short)
+        for key, value in node.items()
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...data.splits import FINAL
 from .. import plots
-from . import across
+from . import overview
 from .run import Run
 
 #: The cost of a selector: name of the chart to column of the table ``runtime``.
@@ -82,7 +82,7 @@ def _of_blanket(run: Run, dataset: str, selector: str) -> Iterator[tuple[str, An
 def _across(run: Run) -> Iterator[tuple[str, Any]]:
     if len(run.cards) < 2:
         return
-    for comparison in across.comparisons(run):
+    for comparison in overview.comparisons(run):
         where = {"metric": comparison.metric, "model": comparison.model}
         name = f"{comparison.metric}/{comparison.model}"
         (test,) = run.rows(run.tables["friedman"], **where).itertuples()

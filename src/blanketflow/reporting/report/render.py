@@ -12,13 +12,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ...core.printable import visible
 from ...data.findings.finding import IN_WORDS
 from .. import plots
-from ..tables.leading import is_rare, metrics_in_order
-from ..text import count, linked, plain
-from . import across, dataset, overview, scripts
+from ..formatting import count, linked, plain
+from ..tables.scores import is_rare, metrics_in_order
+from . import dataset, html, overview
+from .dataset import headline
 from .figures import charts as all_charts
 from .figures import narrow_charts
-from .headline import headline
-from .methods import methods
+from .overview import methods
 from .run import Run
 
 _PAGE = Path(__file__).parent / "page"
@@ -39,7 +39,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    vega, own = scripts.vega(), scripts.own()
+    vega, own = html.vega(), html.own()
     environment.filters["in_words"] = lambda kind: IN_WORDS.get(kind, kind)
     environment.globals |= {
         "count": count,
@@ -50,23 +50,23 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     truths = {name: dataset.truth_table(run, name) for name in run.cards}
     page = environment.get_template("page.html").render(
         title=title,
-        policy=scripts.policy((vega, own)),
+        policy=html.policy((vega, own)),
         scripts=(vega, own),
-        chart_config=scripts.as_json(plots.CONFIG),
+        chart_config=html.as_json(plots.CONFIG),
         asked=overview.asked(run),
         summary=overview.summary(run),
         unions=overview.unions(run),
         sections=[_section(run, name, at) for at, name in enumerate(run.cards, start=1)],
-        comparisons=across.comparisons(run),
-        tests=across.tests(run),
-        ranks=across.ranks(run),
+        comparisons=overview.comparisons(run),
+        tests=overview.tests(run),
+        ranks=overview.ranks(run),
         truths=[(run.cards[name].get("name", name), table) for name, table in truths.items() if table],
         ended=ended,
         not_run=not_run,
         methods=methods(run),
         baseline=run.baseline,
         nothing=run.nothing,
-        provenance=[*_provenance(run.provenance), ("charts", f"{scripts.vega_versions()} (BSD-3-Clause)")],
+        provenance=[*_provenance(run.provenance), ("charts", f"{html.vega_versions()} (BSD-3-Clause)")],
         packages=[(name, plain(version)) for name, version in sorted(dict(run.provenance.get("packages", {})).items())],
         config=_config(run.provenance.get("config")),
         nogueira=linked("Nogueira, Sechidis and Brown (2018), JMLR 18(174)"),
@@ -77,7 +77,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
 
 
 def _specs(charts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: scripts.as_json(scripts.compact(plots.short_spec(chart))) for name, chart in charts.items()}
+    return {name: html.as_json(html.compact(plots.short_spec(chart))) for name, chart in charts.items()}
 
 
 def _section(run: Run, name: str, at: int) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pandas as pd
 from ...core.cards import Card
 from ...core.prior import group_of
 from ...data.splits import FINAL
-from ..tables.leading import leading_metrics, leading_model
 from ..tables.references import ALL, NOTHING, is_reference, selector_of
+from ..tables.scores import leading_metrics, leading_model
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,23 @@
 """From the artefacts of all data sets and selectors to the result tables: frames in, frames out, no files."""
 
 from .answers import ANSWERS, answers
-from .blankets import AGREEMENT, BLANKETS, TRUTH, agreement, blankets_table, truth
-from .confirmed import CONFIRMED, confirmed_table
-from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
-from .held_out_groups import HELD_OUT_GROUPS, held_out_groups
-from .ranks import RANKS, WINS, ranks, wins
+from .blankets import (
+    AGREEMENT,
+    BLANKETS,
+    CONFIRMED,
+    TRUTH,
+    UNIONS,
+    agreement,
+    blankets_table,
+    confirmed_table,
+    truth,
+    unions_table,
+)
+from .ranks import FRIEDMAN, RANKS, WINS, comparable, friedman, friedman_ranks, ranks, wins
 from .result_table import Found, ResultTable
-from .runtime import RUNTIME, runtime
-from .scores import HIGHER_IS_BETTER, OPTIMISM, SCORES, optimism, scores
+from .scores import HELD_OUT_GROUPS, HIGHER_IS_BETTER, OPTIMISM, SCORES, held_out_groups, optimism, scores
 from .stability import STABILITY, between_groups, nogueira, stability
-from .statuses import STATUSES, statuses, unclean
-from .unions import UNIONS, unions_table
+from .status_and_cost import RUNTIME, STATUSES, runtime, statuses, unclean
 
 #: Every result table by name: the workflow writes them, the documentation lists them, `compare` returns them.
 TABLES = {

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ...data.artefact_columns import Column, rows_of
 from ...data.findings import in_one_line
 from ...data.splits import FINAL
-from ..text import count, fixed, interval, metric_name, number, signed, some
-from .leading import leading_metrics, leading_model
+from ..formatting import count, fixed, interval, metric_name, number, signed, some
 from .references import ALL, NOTHING, competes, is_reference, selector_of
 from .result_table import Found, frame
-from .scores import HIGHER_IS_BETTER, behind_the_best
+from .scores import HIGHER_IS_BETTER, behind_the_best, leading_metrics, leading_model
 
 if TYPE_CHECKING:
     import pandas as pd

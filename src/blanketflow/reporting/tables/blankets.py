@@ -7,9 +7,10 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from ...core.stand_ins import StandIn, in_words
-from ...data.artefact_columns import Column, rows_of
+from ...data.artefact_columns import ARTEFACTS, Column, rows_of
 from ...data.splits import FINAL
-from .result_table import frame
+from .references import is_reference
+from .result_table import frame, typed_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,3 +162,86 @@ def agreement(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
         for selector, other in permutations(sets, 2)
     ]
     return frame(AGREEMENT, rows)
+
+
+# --- the unions of the final blankets of a data set's targets, where it has several -----------------------------------
+
+UNIONS = rows_of(
+    "data set with several targets, selector, and feature of the final blanket of at least one of them",
+    "dataset selector feature targets n_targets",
+    dataset=Column("string", "id of the data set that has several targets"),
+    targets=Column("string", "those whose blanket has the feature, separated by commas"),
+    n_targets=Column("int64", "how many of the targets these are"),
+)
+
+
+def unions_table(
+    blankets: pd.DataFrame,
+    folds: pd.DataFrame,
+    targets: Mapping[str, Mapping[str, str]],
+    selectors: Mapping[str, Mapping[str, object]],
+) -> pd.DataFrame:
+    """List the features of each union: those of the first target first, and most important first within a target.
+
+    `targets` has the data set of each target, by the id of the data set that has several.
+    """
+    final = blankets_table(blankets, folds) if targets else None
+    rows = []
+    for dataset, of_targets in targets.items():
+        for selector in [name for name in selectors if not is_reference(name, selectors)]:
+            found: dict[str, list[str]] = {}
+            for target, part in of_targets.items():
+                own = final[(final["dataset"] == part) & (final["selector"] == selector)]
+                for feature in own["feature"]:
+                    found.setdefault(feature, []).append(target)
+            rows += [
+                {"dataset": dataset, "selector": selector, "feature": feature}
+                | {"targets": ", ".join(names), "n_targets": len(names)}
+                for feature, names in found.items()
+            ]
+    return frame(UNIONS, rows)
+
+
+# --- what is confirmed of the final blankets, on rows that their searches never saw -----------------------------------
+
+CONFIRMED = rows_of(
+    "data set, selector and feature of the final blanket, tested given the others on rows that the search never saw",
+    f"dataset selector {' '.join(ARTEFACTS['confirm'].columns)}",
+    sometimes=" ".join(ARTEFACTS["confirm"].sometimes),
+    **ARTEFACTS["confirm"].columns,
+)
+#: How many features that a blanket left out are named.
+MOST_NAMED = 5
+
+
+def confirmed_table(confirmed: pd.DataFrame) -> pd.DataFrame:
+    """List the members of each final blanket with what the rows that were left out say of them.
+
+    With several splits there are further features, those confirmed that the blanket left out.
+    """
+    has_splits = "splits" in confirmed.columns
+    if has_splits:  # beside selectors with one split
+        one = confirmed["splits"].isna()
+        confirmed = confirmed.assign(
+            member=confirmed["member"].where(~one, True), splits=confirmed["splits"].where(~one, 1)
+        )
+    return typed_frame(confirmed.to_dict("records"), CONFIRMED.types(has_splits))
+
+
+def confirmed_in_words(confirmed: pd.DataFrame) -> str:
+    """Return in sentences how many members of one blanket are confirmed; empty if none was tested."""
+    has_splits = "splits" in confirmed.columns and len(confirmed) > 0 and int(confirmed["splits"].max()) > 1
+    members = confirmed[confirmed["member"]] if has_splits else confirmed
+    n, found = len(members), int(members["confirmed"].sum())
+    said = []
+    if n:
+        which = "The one feature" if n == 1 else f"{found} of these {n}"
+        verb = ("is" if found else "is not") if n == 1 else ("is" if found == 1 else "are")
+        by = "by several random splits, each on rows that its" if has_splits else "on rows that the"
+        said.append(f"{which} {verb} confirmed {by} search never saw.")
+    others = list(confirmed.loc[~confirmed["member"], "feature"]) if has_splits else []
+    if others:
+        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        named = ", ".join(others[:MOST_NAMED]) + more
+        said.append(f"So {'is' if len(others) == 1 else 'are'} {named}, which this search left out.")
+    return " ".join(said)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ...core.errors import UnknownNameError, did_you_mean
+from ...core.task import has_rare_class
 from ...data.artefact_columns import Column, rows_of
 from ...data.provenance import STATUSES
 from .references import ALL, NOTHING, competes, selector_of
@@ -14,9 +17,7 @@ from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
-from typing import NamedTuple
 
-import numpy as np
 
 #: Direction of each metric. The first one that a data set has is its main metric.
 HIGHER_IS_BETTER: dict[str, bool] = {
@@ -284,3 +285,107 @@ def corrected_mean(values: np.ndarray, n_parts: int) -> Mean:
     error = float(np.sqrt(known.var(ddof=1) * (1 / len(known) + 1 / (n_parts - 1))))
     half = error * float(stdtrit(len(known) - 1, (1 + LEVEL) / 2))
     return Mean(mean, error, mean - half, mean + half)
+
+
+# --- whether a set holds at a group that it has not seen, such as a site ----------------------------------------------
+
+HELD_OUT_GROUPS = rows_of(
+    "data set, selector, model, metric and group: how well the set does there, found and trained without its rows",
+    "dataset selector model metric group n_rows value seen drop prior n_features status reason",
+    group=Column("string", "the group that the split holds out, as its column names it"),
+    n_rows=Column("int64", "its rows"),
+    value=Column("double", "score at this group; NaN where there is none", "the metric's"),
+    drop=Column("double", "by how much that is worse than `seen`; negative if it is better", "the metric's"),
+    prior=Column("double", "score there of the majority class or the mean, without any feature", "the metric's"),
+)
+
+
+def held_out_groups(evaluations: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each score at a group that was held out; none where no groups were.
+
+    Steyerberg and Harrell (2016), Prediction models need appropriate internal, internal-external, and external
+    validation, Journal of Clinical Epidemiology 69, 245-247, doi:10.1016/j.jclinepi.2015.04.005.
+
+    Parameters
+    ----------
+    evaluations : DataFrame
+        Rows of the artefact ``evaluate`` with dataset and selector, and with `group` and `n_rows` where there are some.
+    """
+    import pandas as pd
+
+    if "group" not in evaluations:
+        return frame(HELD_OUT_GROUPS, [])
+    known = evaluations.dropna(subset=["model", "metric", "group"])
+    numbers = {name: pd.to_numeric(known[name]) for name in ("value", "seen", "prior")}
+    sign = known["metric"].map(lambda metric: 1 if is_higher_better(metric) else -1)
+    known = known.assign(**numbers, drop=sign * (numbers["seen"] - numbers["value"]))
+    return frame(HELD_OUT_GROUPS, known.to_dict("records"))
+
+
+# --- by which metric and model a data set is judged first: in the report, the charts and the summary of a run ---------
+
+#: The metrics that lead where a class is rare; else it is the first of `HIGHER_IS_BETTER`.
+IF_RARE = ("roc-auc", "log-loss")
+#: The metrics that lead where ``auto`` was asked to judge by something.
+IF_ASKED: Mapping[str, tuple[str, ...]] = {
+    "error": ("accuracy",),
+    "log-loss": IF_RARE,
+    "r2": ("r2",),
+    "normal-scores": ("r2",),
+}
+Selectors = Mapping[str, Mapping[str, Any]]
+NO_SELECTORS: Selectors = MappingProxyType({})
+
+
+def is_rare(card: Mapping[str, Any]) -> bool:
+    """Return whether a class of a data set is so rare that accuracy says little, as ``auto`` has it."""
+    return has_rare_class((card["target"].get("classes") or {}).values())
+
+
+def _first(card: Mapping[str, Any], selectors: Selectors) -> tuple[str, ...]:
+    """Return the metrics that lead: those by which ``auto`` judges the data set, so that there is one yardstick."""
+    asked = next((spec.get("metric") for spec in selectors.values() if spec.get("method") == "auto"), None)
+    is_of_task = (asked in ("error", "log-loss")) == bool(card["target"].get("classes"))
+    return IF_ASKED[asked] if asked in IF_ASKED and is_of_task else IF_RARE if is_rare(card) else ()
+
+
+def metrics_in_order(card: Mapping[str, Any], selectors: Selectors = NO_SELECTORS) -> list[str]:
+    """Return all metrics, the ones that lead on a data set first.
+
+    Examples
+    --------
+    >>> metrics_in_order({"target": {"classes": {"ill": 10, "well": 90}}})[:3]
+    ['roc-auc', 'log-loss', 'accuracy']
+    """
+    return list(dict.fromkeys((*_first(card, selectors), *HIGHER_IS_BETTER)))
+
+
+def leading_metrics(scores: pd.DataFrame, card: Mapping[str, Any], selectors: Selectors = NO_SELECTORS) -> list[str]:
+    """Return the metrics that lead among those with a score: one, or two where a class is rare.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        The result table of one data set.
+    card : mapping
+        Its card.
+    selectors : mapping of str to mapping
+        The specs of the selectors, of which ``auto`` may have been asked to judge by something else.
+    """
+    known = set(scores.dropna(subset=["mean"])["metric"])
+    in_order = [metric for metric in metrics_in_order(card, selectors) if metric in known]
+    return [metric for metric in _first(card, selectors) if metric in known] or in_order[:1]
+
+
+def leading_model(scores: pd.DataFrame, metric: str | None, selectors: Selectors) -> str | None:
+    """Return the model that predicts best from all features, so that no selector influences the choice.
+
+    Without this baseline it is the first model. None if there is no score.
+    """
+    known = scores[scores["metric"] == metric].dropna(subset=["mean"])
+    if metric is None or known.empty:
+        return None
+    means = known[known["selector"] == selector_of(ALL, selectors)].set_index("model")["mean"]
+    if means.empty:
+        return known["model"].iloc[0]
+    return means.idxmax() if HIGHER_IS_BETTER[metric] else means.idxmin()

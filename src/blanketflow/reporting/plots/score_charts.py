@@ -1,4 +1,4 @@
-"""The score of each selector: by model, and against the size of the blankets or their cost."""
+"""Scores: of each selector by model, against size or cost, and of the best set of each size."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import altair as alt
 import pandas as pd
 
 from ...core.errors import UnknownNameError, did_you_mean
-from ..colours import BLUE, INK, ORANGE
-from ..text import mean_sd, number, seconds, signed
-from .labels import GAP, Place, place_labels
-from .scales import Scale, in_order, linear, wide, window
+from ..formatting import BLUE, INK, ORANGE, mean_sd, number, seconds, signed
+from ..tables.references import reference_of
+from .placement import GAP, Place, Scale, in_order, linear, place_labels, wide, window
 from .theme import STEP, WIDTH, noted, rounded, tooltip
 
 _COLUMNS = 3
@@ -236,3 +235,47 @@ def _described(scores: pd.DataFrame) -> pd.DataFrame:
         difference=[signed(value) for value in full["difference"]],
         features=[number(value, 1) for value in full["n_features"]],
     )
+
+
+# --- the score of the best set of each size, from which a choice was made ---------------------------------------------
+
+_LINE_WIDTH = 420
+
+
+def score_by_size(alternatives: pd.DataFrame, metric: str) -> alt.LayerChart:
+    """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
+
+    `alternatives` has the columns n_features, ranking, difference, stability, chosen and one that is called `metric`,
+    by size. The line is at no feature where all features were not judged.
+    """
+    at, reference = reference_of(alternatives)
+    data = pd.DataFrame(
+        {
+            "size": alternatives["n_features"],
+            "score": rounded(alternatives[metric]),
+            "chosen": alternatives["chosen"],
+            "ranking": alternatives["ranking"],
+            "stability": alternatives["stability"].map(number),
+            "difference": alternatives["difference"].map(number),
+        }
+    )
+    titles = {
+        "size": "features",
+        "score": metric,
+        "ranking": "ranking",
+        "stability": "stability",
+        "difference": "difference to all features",
+    }
+    sizes = alt.Axis(values=data["size"].tolist(), format="d", labelOverlap="greedy")
+    base = alt.Chart(data).encode(
+        x=alt.X("size:Q", title="features kept", scale=alt.Scale(type="symlog", constant=4), axis=sizes),
+        y=alt.Y("score:Q", title=metric, scale=alt.Scale(zero=False)),
+        tooltip=tooltip(titles),
+    )
+    line = (
+        alt.Chart(data.iloc[[at]][["score"]]).mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3]).encode(y="score:Q")
+    )
+    points = base.mark_point(filled=True, opacity=1, size=50, color=BLUE)
+    chosen = base.transform_filter("datum.chosen").mark_point(filled=True, opacity=1, size=160, color=ORANGE)
+    chart = alt.layer(line, base.mark_line(color=BLUE), points, chosen).properties(width=_LINE_WIDTH, height=200)
+    return noted(chart, f"orange: kept; dashed: {reference}")

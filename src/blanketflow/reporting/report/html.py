@@ -1,4 +1,4 @@
-"""Scripts and data in a form that is safe inside an HTML page, and the content security policy with their hashes."""
+"""What goes into the page: scripts and data in a safe form, the content security policy, and cells of tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -86,3 +87,46 @@ def policy(scripts: Iterable[str]) -> str:
     """
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+# --- a table as the page shows it: the text of each cell, and the value by which it is sorted -------------------------
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, a second, smaller line, a bar, whether it is marked as the best, and its value.
+
+    The bar in front of the text has the length `share`, 0 to 1. The value sorts the column; missing values come last.
+    """
+
+    text: str
+    detail: str = ""
+    share: float | None = None
+    best: bool = False
+    value: float | None = None
+
+    @property
+    def sort_key(self) -> str | None:
+        """The value as text for JavaScript, None if it is missing."""
+        missing = self.value is None or self.value != self.value
+        return None if missing else f"{float(self.value):.12g}".replace("inf", "Infinity")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headers and rows. The first `n_text` columns and `text_columns` hold text, the others numbers."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+    n_text: int = 1
+    text_columns: Sequence[int] = field(default_factory=tuple)
+
+    def is_text(self, column: int) -> bool:
+        """Return whether a column holds text, which is aligned to the left and sorted alphabetically."""
+        return column < self.n_text or column in self.text_columns
+
+
+def cells(*texts: str | Cell) -> list[Cell]:
+    """Return a row of cells from texts."""
+    return [text if isinstance(text, Cell) else Cell(text) for text in texts]

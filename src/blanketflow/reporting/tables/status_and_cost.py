@@ -1,4 +1,4 @@
-"""How every search and every model ended, so that a failure differs from an answer without features."""
+"""How every search and every model ended, so that a failure differs from an empty answer, and what they cost."""
 
 from __future__ import annotations
 
@@ -39,3 +39,32 @@ def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFr
 def unclean(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `statuses` that ran and did not end well."""
     return table[~table["status"].isin(("ok", "skipped"))].reset_index(drop=True)
+
+
+# --- what each selector cost ------------------------------------------------------------------------------------------
+
+RUNTIME = rows_of(
+    "data set and selector: what the search and the models took",
+    "dataset selector n_tests selection_seconds evaluation_seconds",
+    selection_seconds=Column("double", "time of the search, all splits", "s"),
+    evaluation_seconds=Column("double", "time of the models, all splits", "s"),
+)
+
+
+def runtime(folds: pd.DataFrame, evaluations: pd.DataFrame) -> pd.DataFrame:
+    """Sum tests and seconds over all splits and folds; the metrics of one fitted model share its seconds."""
+    pair = ["dataset", "selector"]
+    selection = folds.groupby(pair, sort=False, observed=True)[["n_tests", "seconds"]].sum()
+    fitted = evaluations.drop_duplicates([*pair, "split", "model"])
+    evaluation = fitted.groupby(pair, sort=False, observed=True)["seconds"].sum()
+    rows = [
+        {
+            "dataset": dataset,
+            "selector": selector,
+            "n_tests": int(cost.n_tests),
+            "selection_seconds": float(cost.seconds),
+            "evaluation_seconds": float(evaluation.get((dataset, selector), 0.0)),
+        }
+        for (dataset, selector), cost in zip(selection.index, selection.itertuples(index=False), strict=True)
+    ]
+    return frame(RUNTIME, rows)

@@ -1,4 +1,4 @@
-"""Formats numbers, values and references for the readers of the report and its charts."""
+"""Formats of numbers, values and references for the readers of the report and its charts, and colours."""
 
 from __future__ import annotations
 
@@ -146,3 +146,20 @@ def linked(reference: str) -> Markup:
         ]
         end = match.end()
     return Markup("").join([*parts, escape(reference[end:])])
+
+
+# --- the colours of charts and of what a notebook shows ---------------------------------------------------------------
+
+#: Okabe and Ito's palette, which people with any colour vision can tell apart.
+BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
+#: Text and lines use the text colour of the page, so that they are legible on light and dark pages.
+INK = "currentColor"
+#: The label and the colour of each role of a feature, as long as no chart needs more room for the label.
+ROLES = {
+    "parent_or_child": ("parent or child", BLUE),
+    "parent": ("parent", BLUE),
+    "child": ("child", SKY),
+    "member": ("member, role not known", GREEN),
+    "included": ("asked for, not found", PURPLE),
+    "spouse": ("spouse", ORANGE),
+}
