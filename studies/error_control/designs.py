@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from blanketflow.core.seeds import derive_rng
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 
 N_ROWS, N_FEATURES, N_SIGNALS, NEIGHBOURS, EFFECT = 400, 120, 40, 0.5, 0.25
 #: Features of the wide designs, which have fewer rows than these.

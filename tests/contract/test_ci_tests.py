@@ -10,7 +10,7 @@ import blanketflow as bf
 from blanketflow.core.cards import KINDS
 from blanketflow.core.errors import DataError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 
 TESTS = discover("blanketflow.ci")
 #: The truth behind the tables below, for tests that know it: effects of a, and columns that stand alone.

@@ -13,8 +13,8 @@ from blanketflow.core.errors import DependentRowsWarning, UnsupportedError
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.core.task import Task
+from blanketflow.data.column_roles import RawTable
 from blanketflow.data.provenance import Provenance
-from blanketflow.data.raw import RawTable
 from blanketflow.data.storage import read_table, write_table
 from blanketflow.workflow.plan import make_plan
 

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import blanketflow as bf
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.registry import discover
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 
 METHODS = discover("blanketflow.selectors")
 WITH_TEST = [name for name, method in METHODS.items() if method.default_test is not None]

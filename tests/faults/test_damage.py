@@ -17,10 +17,9 @@ from blanketflow.core.table import Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.core.wide_columns import MatrixColumns
 from blanketflow.data.artefacts import read_arrow, read_json, read_provenance, write_json, write_rows
+from blanketflow.data.column_roles import RawTable
 from blanketflow.data.provenance import Provenance
-from blanketflow.data.raw import RawTable
-from blanketflow.data.storage import feature_names, read_features, read_table, write_table
-from blanketflow.data.wide_file import write_wide
+from blanketflow.data.storage import feature_names, read_features, read_table, write_table, write_wide
 from blanketflow.workflow import collect
 
 SAMPLE = 1_500

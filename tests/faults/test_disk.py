@@ -13,7 +13,7 @@ from blanketflow.cli import main
 from blanketflow.cli.progress import _reason
 from blanketflow.core.errors import ConfigError, DataError, StorageError
 from blanketflow.data.artefacts import read_arrow, read_json, replacing, write_json, write_rows
-from blanketflow.data.cache import storing
+from blanketflow.data.download import storing
 from blanketflow.data.provenance import Provenance
 from blanketflow.workflow.output_folder import check_folder, check_results, check_state
 from workflow_runs import PROJECT, assert_equal_results, contents, environment, jobs, snakemake

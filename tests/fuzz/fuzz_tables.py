@@ -10,7 +10,7 @@ import numpy as np
 from oracle import bounded, refused_or
 
 from blanketflow.core.errors import BlanketflowError
-from blanketflow.data import raw, sources, text, text_by_arrow
+from blanketflow.data import column_roles, sources, text, text_by_arrow
 from blanketflow.data.columns import names_of
 from blanketflow.data.formats.loaded import Loaded
 from blanketflow.data.simulate import simulate
@@ -189,7 +189,7 @@ def _or_error(read):
         return error
 
 
-def _check(read: raw.RawTable) -> None:
+def _check(read: column_roles.RawTable) -> None:
     """Check that a table can be worked on: lengths, codes, levels, no infinite cell."""
     n = read.features.n_rows
     assert n > 0 and len(read.features) > 0
@@ -209,7 +209,7 @@ def _check(read: raw.RawTable) -> None:
         assert len(read.target.levels) >= 2
 
 
-def _agree(whole: raw.RawTable | None, facts: object, kind: str) -> None:
+def _agree(whole: column_roles.RawTable | None, facts: object, kind: str) -> None:
     """Check that the plan's look says what reading says, and refuses what reading refuses."""
     if whole is None:
         # The cells of a matrix are not looked at: infinite and missing ones are found when it is read.

@@ -7,8 +7,13 @@ import math
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.graph import DAG
 from blanketflow.core.seeds import derive_rng
-from blanketflow.data.simulate.discrete import MOST_CELLS, DiscreteNetwork, DiscreteNode
-from blanketflow.data.simulate.gaussian import GaussianNode, LinearGaussianNetwork
+from blanketflow.data.simulate.network import (
+    MOST_CELLS,
+    DiscreteNetwork,
+    DiscreteNode,
+    GaussianNode,
+    LinearGaussianNetwork,
+)
 
 
 def random_dag(n_nodes: int, seed: int, *, degree: float = 2.0, max_degree: int | None = None) -> DAG:

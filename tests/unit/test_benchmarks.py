@@ -172,8 +172,8 @@ def test_noise_is_by_further_partitions_and_by_further_seeds(tmp_path, monkeypat
 def test_stability_is_of_the_features_and_not_of_their_places_in_an_answer(tmp_path):
     from blanketflow.core.table import Column, Table
     from blanketflow.core.task import Task
+    from blanketflow.data.column_roles import RawTable
     from blanketflow.data.provenance import Provenance
-    from blanketflow.data.raw import RawTable
     from blanketflow.data.storage import write_table
     from studies.answer import page
 

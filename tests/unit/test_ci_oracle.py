@@ -12,7 +12,7 @@ from blanketflow.ci.oracle import Oracle, Population, joint_distribution
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import NETWORKS
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 from literal import Separation
 
 CLINIC = NETWORKS["clinic"].network

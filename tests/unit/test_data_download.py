@@ -14,9 +14,8 @@ from sklearn.externals import _arff
 
 from blanketflow.core.errors import ConfigError, DataError, shown
 from blanketflow.data import download as module
-from blanketflow.data.cache import cache_folder
 from blanketflow.data.card import make_card
-from blanketflow.data.download import cached_file
+from blanketflow.data.download import cache_folder, cached_file
 from blanketflow.data.secrets import redacted_spec
 from blanketflow.data.sources import read_source, source_files
 from blanketflow.workflow.peek import peek

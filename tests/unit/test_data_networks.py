@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.data.simulate import read_network, simulated
-from blanketflow.data.simulate.bif import parse_bif
-from blanketflow.data.simulate.files import PGMPY_FOLDER, parse_network_json, pgmpy_networks
+from blanketflow.data.simulate.network_files import PGMPY_FOLDER, parse_bif, parse_network_json, pgmpy_networks
 from blanketflow.data.sources import read_source, source_files
 from blanketflow.workflow import peek as peek_module
 from blanketflow.workflow.peek import peek

@@ -10,9 +10,14 @@ import pytest
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
 from blanketflow.core.graph import DAG
 from blanketflow.data.simulate import NETWORKS, simulate, simulated
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
-from blanketflow.data.simulate.gaussian import ConditionalGaussianNetwork, GaussianNode, LinearGaussianNetwork
-from blanketflow.data.simulate.network import BLOCK_ROWS
+from blanketflow.data.simulate.network import (
+    BLOCK_ROWS,
+    ConditionalGaussianNetwork,
+    DiscreteNetwork,
+    GaussianNode,
+    LinearGaussianNetwork,
+    node,
+)
 from blanketflow.data.simulate.networks import CLINIC, GREENHOUSE
 from random_networks import random_dag, random_discrete, random_gaussian
 

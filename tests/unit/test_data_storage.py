@@ -10,9 +10,9 @@ from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.data.artefacts import write_columns
+from blanketflow.data.column_roles import RawTable
 from blanketflow.data.impute import impute
 from blanketflow.data.provenance import Provenance
-from blanketflow.data.raw import RawTable
 from blanketflow.data.storage import read_table, write_table
 
 

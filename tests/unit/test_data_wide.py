@@ -14,11 +14,11 @@ from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.core.wide_columns import MatrixColumns, SparseColumns
 from blanketflow.data import columns as all_columns
-from blanketflow.data import storage, wide_file
+from blanketflow.data import storage
 from blanketflow.data.card import make_card, with_findings
+from blanketflow.data.column_roles import RawTable, assemble
 from blanketflow.data.impute import impute
 from blanketflow.data.provenance import Provenance
-from blanketflow.data.raw import RawTable, assemble
 from blanketflow.data.storage import feature_names, read_features, read_table, write_table
 
 N = 7
@@ -29,8 +29,8 @@ def small_blocks(monkeypatch):
     """Thresholds at which a few columns are a wide table of many row groups."""
     monkeypatch.setattr(storage, "WIDE", 0)
     monkeypatch.setattr(storage, "WIDE_SPARSE", 0)
-    monkeypatch.setattr(wide_file, "GROUP_CELLS", 2 * N)
-    monkeypatch.setattr(wide_file, "GROUP_FEATURES", N)
+    monkeypatch.setattr(storage, "GROUP_CELLS", 2 * N)
+    monkeypatch.setattr(storage, "GROUP_FEATURES", N)
     monkeypatch.setattr(all_columns, "CELLS", 3 * N)
 
 

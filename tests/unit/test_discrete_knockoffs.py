@@ -9,7 +9,7 @@ import pytest
 
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.knockoff.discrete_law import DiscreteLaw, chain_arcs, estimated_law, network_law
 from blanketflow.selectors.knockoff.knockoff_pairs import conditional_pairs, discrete_pairs, drawn_pairs

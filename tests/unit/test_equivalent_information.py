@@ -9,7 +9,7 @@ import blanketflow as bf
 from blanketflow.ci import get_ci_test
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
-from blanketflow.data.simulate.discrete import DiscreteNetwork, DiscreteNode
+from blanketflow.data.simulate.network import DiscreteNetwork, DiscreteNode
 from blanketflow.search.equivalent_information import equivalents, leans_on
 from blanketflow.searches.run_fold import run_problem
 from blanketflow.selectors.base import Problem

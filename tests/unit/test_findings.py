@@ -7,9 +7,9 @@ from blanketflow.core.table import Column, Table
 from blanketflow.core.task import Task
 from blanketflow.core.wide_columns import MatrixColumns, SparseColumns
 from blanketflow.data.card import make_card, with_findings
+from blanketflow.data.column_roles import RawTable
 from blanketflow.data.findings import findings, in_one_line
-from blanketflow.data.findings.looked_at import MOST_COLUMNS, n_rows_examined
-from blanketflow.data.raw import RawTable
+from blanketflow.data.findings.finding import MOST_COLUMNS, n_rows_examined
 
 N = 200
 
@@ -128,8 +128,8 @@ def test_what_is_examined_is_bounded_whatever_the_table():
 
 
 def test_a_long_table_is_examined_in_part_and_a_finding_says_so(monkeypatch):
-    monkeypatch.setattr("blanketflow.data.findings.looked_at.MOST_CELLS", 4_000)
-    monkeypatch.setattr("blanketflow.data.findings.looked_at.FEWEST_ROWS", 100)
+    monkeypatch.setattr("blanketflow.data.findings.finding.MOST_CELLS", 4_000)
+    monkeypatch.setattr("blanketflow.data.findings.finding.FEWEST_ROWS", 100)
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, 5_000)
     table = raw({"told": y + rng.normal(0, 0.01, 5_000), "free": rng.normal(size=5_000), "row": np.arange(5_000)}, y)

@@ -126,7 +126,7 @@ def test_a_forged_manifest_counts_as_none(folder, types, row):
 )
 @pytest.mark.parametrize("is_own_space", [False, True])
 def test_a_forged_lock_ends_in_a_message(folder, holder, is_own_space):
-    from blanketflow.data.temporary import process_space
+    from blanketflow.data.artefacts import process_space
 
     if is_own_space and isinstance(holder, dict):
         holder = holder | {"space": process_space()}

@@ -11,7 +11,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError
-from blanketflow.data.frames import as_frame
+from blanketflow.data.arrow_frames import as_frame
 from blanketflow.data.in_memory import columns_in_memory
 
 N = 200

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from blanketflow.core.errors import DataError
-from blanketflow.data import long_rows
+from blanketflow.data import input_file
 from blanketflow.data.input_file import VARIABLE
 from blanketflow.data.text import read_head, read_text
 
@@ -48,10 +48,10 @@ def test_a_small_file_of_a_huge_row_takes_little_memory(tmp_path, row):
 
 
 def test_a_wide_table_and_many_rows_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(long_rows, "_LONG", 1_000)
-    monkeypatch.setattr(long_rows, "_BLOCK", 64)
-    monkeypatch.setattr(long_rows, "MOST_COLUMNS", 6_000)
-    monkeypatch.setattr(long_rows, "MOST_ROW_BYTES", 30_000)
+    monkeypatch.setattr(input_file, "_LONG", 1_000)
+    monkeypatch.setattr(input_file, "_BLOCK", 64)
+    monkeypatch.setattr(input_file, "MOST_COLUMNS", 6_000)
+    monkeypatch.setattr(input_file, "MOST_ROW_BYTES", 30_000)
     path = tmp_path / "study.csv"
     header = ",".join(f"g{j}" for j in range(500))
     path.write_text("\n".join([header, *[",".join(["1.5"] * 500)] * 40]) + "\n")

@@ -12,8 +12,8 @@ from blanketflow.core.task import target_column
 from blanketflow.data import arrow, card
 from blanketflow.data.arrow import read_parquet
 from blanketflow.data.artefacts import arrow_array
+from blanketflow.data.column_roles import as_categorical
 from blanketflow.data.input_file import VARIABLE
-from blanketflow.data.raw import as_categorical
 
 
 def written(path, columns):

@@ -11,7 +11,7 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.graph import DAG
 from blanketflow.core.prior import PriorKnowledge
 from blanketflow.core.table import Column, Table
-from blanketflow.data.simulate.files import find_network, read_network
+from blanketflow.data.simulate.network_files import find_network, read_network
 from blanketflow.search.neighbours import askable_sets
 from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.gs import GS

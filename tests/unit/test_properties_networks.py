@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blanketflow.core.errors import DataError
-from blanketflow.data.simulate import bif, read_network
+from blanketflow.data.simulate import network_files, read_network
 
 # Quoted, a name holds anything but a quote and the end of its line.
 NAME = st.text(st.characters(codec="utf-8", exclude_characters='"', exclude_categories=["C", "Zl", "Zp"]), min_size=1)
@@ -89,7 +89,7 @@ def test_equal_to_pgmpys_reader(name):
 
 def test_defaults_of_many_large_tables_are_refused(tmp_path, monkeypatch):
     """Each is within what one table may hold; together they would take gigabytes that a few lines ask for."""
-    monkeypatch.setattr(bif, "MOST_CELLS", 2**14)
+    monkeypatch.setattr(network_files, "MOST_CELLS", 2**14)
     roots = [f"r{i}" for i in range(10)]
     lines = ["network n { }"]
     for name in (*roots, *(f"n{j}" for j in range(9))):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import sort_labels
-from blanketflow.data.column_names import look
+from blanketflow.data.columns import look
 from blanketflow.data.missing_markers import MISSING_MARKERS
 from blanketflow.data.sources import read_source
 from blanketflow.data.text import read_head, read_text

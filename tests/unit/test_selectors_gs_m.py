@@ -14,8 +14,8 @@ from blanketflow.core.errors import ParameterError, UnsupportedError
 from blanketflow.core.graph import DAG
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.near_parity import near_parity
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.search.forward import BLOCK, n_sets
 from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.gs_m import GSM

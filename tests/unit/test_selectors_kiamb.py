@@ -12,7 +12,7 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import NETWORKS, simulate
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.iamb import IAMB, KIAMB
 from literal import KnownTest, Separation

@@ -14,8 +14,8 @@ import blanketflow as bf
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import Limits
 from blanketflow.core.seeds import derive_rng
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.near_parity import near_parity
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.search.forward import draw_sets, n_sets, random_sets
 from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.causal.gs_m import GSM, RGSMK

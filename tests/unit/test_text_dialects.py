@@ -10,8 +10,7 @@ import pytest
 from blanketflow.config.reading import checked_dataset
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.data import text
-from blanketflow.data.dialect import Dialect
-from blanketflow.data.encoding import Recoded
+from blanketflow.data.dialect import Dialect, Recoded
 from blanketflow.data.sources import read_source
 from blanketflow.data.text import read_head, read_text
 

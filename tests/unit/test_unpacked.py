@@ -16,7 +16,7 @@ from scipy.io import savemat
 
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.data.input_file import MOST_GB, VARIABLE
-from blanketflow.data.simulate.files import read_network
+from blanketflow.data.simulate.network_files import read_network
 from blanketflow.data.sources import read_source
 from blanketflow.workflow.peek import peek
 

@@ -16,7 +16,7 @@ import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover
 from blanketflow.core.table import column_from_array
-from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.models.evaluation import evaluate_split
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "pyarrow", "numba", "lightgbm")

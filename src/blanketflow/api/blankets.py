@@ -18,7 +18,7 @@ from ..core.prior import PriorKnowledge, as_texts
 from ..core.progress_lines import Teller
 from ..core.registry import look_up
 from ..core.table import Table
-from ..data.frames import as_frame
+from ..data.arrow_frames import as_frame
 from ..search.steps import Step
 from ..searches.run_fold import fold_seed
 from ..selectors.base import Method

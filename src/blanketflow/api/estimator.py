@@ -23,8 +23,8 @@ from ..core.row_sample import sample_told
 from ..core.seeds import seed_of
 from ..core.stand_ins import StandIn
 from ..core.task import infer_task, target_column
+from ..data.arrow_frames import is_arrow_table
 from ..data.columns import gaps
-from ..data.frames import is_arrow_table
 from ..data.splits import rows_of_folds
 from ..search.aggregate import aggregate, check_rule
 from ..searches.run_fold import fold_seed, run_fold

@@ -16,7 +16,7 @@ from ..core.errors import DataError
 from ..core.number_texts import warn_of_number_texts
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
-from ..data.frames import as_frame, with_plain_texts
+from ..data.arrow_frames import as_frame, with_plain_texts
 from ..selectors.base import FoldOutcome
 from .rows_at_hand import check_complete
 

@@ -11,8 +11,8 @@ from ..core.agreement import CROSS_PRODUCTS, Agreement
 from ..core.prior import KEYS
 from ..core.summed_table import SummedTable
 from ..data.beyond_memory import is_beyond
+from ..data.column_roles import max_memory
 from ..data.counting import check_columns, coded_blocks, count_rows
-from ..data.raw import max_memory
 from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks
 from ..data.sources import locate
 

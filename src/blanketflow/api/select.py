@@ -21,11 +21,11 @@ from ..core.progress_lines import SILENT, Teller
 from ..core.row_sample import sample_told, sampled
 from ..core.stand_ins import StandIn, in_words, one_is_enough
 from ..core.table import Table
+from ..data.column_roles import max_memory
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
 from ..data.missing_markers import markers_told
-from ..data.raw import max_memory
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket

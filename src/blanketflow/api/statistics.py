@@ -307,8 +307,8 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
     """
     from ..config.reading import checked_dataset
     from ..core.convert import as_table
-    from ..data.frames import as_frame
-    from ..data.raw import assemble
+    from ..data.arrow_frames import as_frame
+    from ..data.column_roles import assemble
     from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
     from ..data.sources import locate, read_source
     from ..workflow.sharded import keys_that_need_rows

@@ -19,9 +19,9 @@ from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, column_from_array
 from ..core.unicode_text import check_unicode
 from ..core.wide_columns import WideColumns
+from .column_roles import check_width, setting
 from .input_file import Unpacking
 from .missing_markers import MissingMarkers
-from .raw import check_width, setting
 from .text import read_text
 
 ZIP_MAGIC = b"PK\x03\x04"

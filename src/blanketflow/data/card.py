@@ -13,11 +13,11 @@ import numpy as np
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import SparseColumns, WideColumns
+from .column_roles import RawTable
 from .columns import CELLS, blocks_of, content_keys, missing_by_column
 from .findings import findings
-from .findings.of_table import class_counts
+from .findings.quality import class_counts
 from .missing_markers import markers_told
-from .raw import RawTable
 from .secrets import redacted_spec
 
 _MOST_COLUMNS = 50

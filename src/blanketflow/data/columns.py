@@ -1,14 +1,16 @@
-"""Facts about all columns of a source. Of a wide source they are computed on whole arrays, never column by column."""
+"""All columns of a source, and their names. Of a wide source facts are computed on whole arrays."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
-from ..core.cards import NUMERIC
+from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
+from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 
@@ -114,3 +116,97 @@ def _mixed(values: np.ndarray, of_row: np.ndarray) -> np.ndarray:
         bits *= np.uint64(factor)
     bits ^= bits >> np.uint64(33)
     return bits
+
+
+# --- which column names a table can have, and which column an unknown name probably means -----------------------------
+
+#: A longer name comes from a header without separators, and does not fit into a chart.
+LONGEST_NAME = 1_000
+
+
+def check_names(name: str, names: Sequence[str]) -> None:
+    """Raise `DataError` if column names are blank, repeated, longer than a chart can hold, or look the same."""
+    if all(map(str.strip, names)) and len(set(names)) == len(names) and max(map(len, names), default=0) <= LONGEST_NAME:
+        _check_alike(name, names)
+        return
+    seen: set[str] = set()
+    for position, column in enumerate(names, 1):
+        if not column.strip():
+            what = ""
+            if position == 1:
+                what = " If it numbers the rows, save the table without it (in pandas: to_csv(path, index=False))."
+            elif position == len(names):
+                what = " If all lines end with a separator, remove those."
+            raise DataError(f"{name}: column {position} has no name. Give every column a name in the header.{what}")
+        if len(column) > LONGEST_NAME:
+            raise DataError(
+                f"{name}: the name of column {position} has {len(column):,} characters and begins with "
+                f"{column[:40]!r}. Shorten it to {LONGEST_NAME:,}, or look whether a separator is missing."
+            )
+        if column in seen:
+            raise DataError(f"{name}: column name {column!r} occurs more than once. Rename one of them.")
+        seen.add(column)
+
+
+def _check_alike(name: str, names: Sequence[str]) -> None:
+    """Raise `DataError` if two column names look the same and are not: nobody could tell them apart in a result."""
+    seen: dict[str, str] = {}
+    has_space = " " in "".join(names)
+    for column in names:
+        if not column.isascii() or not column.isprintable() or (has_space and column != " ".join(column.split())):
+            seen[look(column)] = column
+    for column in names if seen else ():
+        other = seen.get(look(column), column)
+        if other != column:
+            raise DataError(
+                f"{name}: the column names {column!a} and {other!a} look the same, but are of different characters. "
+                "Rename one of them."
+            )
+
+
+def look(column: str) -> str:
+    """Return a name as it looks: composed, and without invisible characters."""
+    shown = "".join(c for c in column if unicodedata.category(c) not in ("Cf", "Cc"))
+    return unicodedata.normalize("NFKC", " ".join(shown.split()))
+
+
+def which_column(column: str, known: Collection[str]) -> str:
+    """Return a sentence that says which column was probably meant."""
+    alike = [other for other in known if look(other) == look(column)]
+    if alike:
+        return f"Column {alike[0]!a} looks the same, but is of different characters: copy its name from the file."
+    return did_you_mean(column, known)
+
+
+# --- a first column without a name, which numbers or names the rows, as R and pandas write it -------------------------
+
+#: What such a column is called until it is left out.
+UNNAMED = ""
+
+
+def with_row_names(header: list[str], rows: Iterator[list[str]]) -> tuple[list[str], Iterator[list[str]]]:
+    """Return a header as long as the rows, and the rows: R's write.table gives row names no cell in the header.
+
+    >>> with_row_names(["a", "b"], iter([["1", "3", "4"]]))[0]
+    ['', 'a', 'b']
+    """
+    first = next(rows, None)
+    if first is None:
+        return header, rows
+    if len(first) == len(header) + 1 and first[0].strip() and first[-1].strip() and len(header) > 1:
+        header = [UNNAMED, *header]
+    return header, chain([first], rows)
+
+
+def name_rows(column: Column, by_number: bool = False) -> bool:
+    """Return whether no two cells are equal, none is missing, and none has decimals; `by_number`: or these are 1 .. n.
+
+    >>> ids = Column("", INTEGER, np.array([7, 9]))
+    >>> name_rows(ids), name_rows(ids, by_number=True)
+    (True, False)
+    """
+    if column.kind not in (INTEGER, CATEGORICAL) or column.n_missing():
+        return False
+    if by_number and column.kind == INTEGER:
+        return np.array_equal(column.values, np.arange(1, column.n_rows + 1))
+    return len(np.unique(column.values)) == column.n_rows

@@ -14,11 +14,9 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.levels import column_of_codes
 from ..core.table import Column
-from .dialect import Dialect
-from .missing_markers import MissingMarkers
-from .number_format import NumberFormat, number_format
-from .row_names import UNNAMED
-from .suspected_markers import NUMBERS, among_numbers, among_texts
+from .columns import UNNAMED
+from .dialect import Dialect, NumberFormat, number_format
+from .missing_markers import NUMBERS, MissingMarkers, among_numbers, among_texts
 
 #: Bytes of a cell of numbers in memory.
 CELL_BYTES = 8

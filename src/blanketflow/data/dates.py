@@ -14,7 +14,7 @@ from ..core.errors import DataError
 from ..core.printable import listed
 from ..core.table import Column
 from ..core.wide_columns import WideColumns
-from .raw import columns_of_rows, setting
+from .column_roles import columns_of_rows, setting
 
 DROP, ORDINAL, PARTS = "drop", "ordinal", "parts"
 #: The day from which `ORDINAL` counts.

@@ -1,15 +1,20 @@
-"""How a table of text is written: what the data set's keys say of it, and what its reader found out."""
+"""How a table of text is written: keys of the data set and findings of the reader, encoding, separators, numbers."""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from ..core.errors import ConfigError, shown
+from ..core.errors import ConfigError, DataError, shown
+from ..core.printable import listed
 from ..core.table import Column
-from .encoding import is_encoding
 
 #: The keys of a data set that say how its text is written.
 KEYS = ("encoding", "sep", "decimal", "thousands", "comment")
@@ -111,3 +116,264 @@ class Head(NamedTuple):
     rows_per_row: float
     #: What was found out about how the file is written.
     found: Sequence[FoundOut] = ()
+
+
+# --- the encoding: told by the first bytes, asked for by a key, or found where the text is not UTF-8 ------------------
+
+#: Those of UTF-32 come first, because one of them begins with one of UTF-16.
+_MARKS = (
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+#: What Latin-1 is in practice: the same letters, and signs in place of control characters.
+SINGLE_BYTE = "windows-1252"
+_BLOCK = 2**15
+_OF_UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_HIGH = re.compile(rb"[\x80-\xff]")
+#: Control characters that no table holds, and bytes that Windows-1252 leaves open.
+_NOT_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
+
+
+def is_encoding(name: str) -> bool:
+    """Return whether Python knows an encoding of text by this name.
+
+    >>> is_encoding("latin-1"), is_encoding("latin-99"), is_encoding("zlib")
+    (True, False, False)
+    """
+    try:
+        return bool(getattr(codecs.lookup(name), "_is_text_encoding", True))
+    except (LookupError, ValueError):  # a name with a NUL
+        return False
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark tells; None for UTF-8 and where there is no mark.
+
+    >>> marked_encoding("a".encode("utf-16")), marked_encoding(b"a,b")
+    ('utf-16', None)
+    """
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+
+
+def is_single_byte(raw: BinaryIO, most: float = float("inf")) -> bool:
+    """Return whether bytes that are not UTF-8 may be Windows-1252, of which Latin-1 is a part.
+
+    It looks at `most` of them, or up to the first that are not ASCII.
+
+    A file of UTF-8 with some damaged characters is not: in it, more characters are whole than damaged.
+    """
+    n_whole = n_others = n_read = 0
+    while (n_read < most or not n_others + n_whole) and (block := raw.read(2**20)):
+        if _NOT_TEXT.search(block):
+            return False
+        n_read += len(block)
+        whole = _OF_UTF_8.findall(block)
+        n_whole += len(whole)
+        n_others += len(_HIGH.findall(block)) - sum(map(len, whole))
+    return n_others > n_whole
+
+
+class Recoded(io.RawIOBase):
+    """Reads a text of another encoding as UTF-8."""
+
+    def __init__(self, raw: BinaryIO, encoding: str) -> None:
+        self._raw, self._left = raw, b""
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ended = False
+        #: Bytes read from the other file, and bytes of UTF-8 that they make.
+        self.n_read = self.n_made = 0
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, and return how many bytes."""
+        while not self._left and not self._ended:
+            block = self._raw.read(_BLOCK)
+            self._ended = not block
+            self._left = self._decoder.decode(block, final=self._ended).encode()
+            self.n_read, self.n_made = self.n_read + len(block), self.n_made + len(self._left)
+        n = min(len(buffer), len(self._left))
+        buffer[:n], self._left = self._left[:n], self._left[n:]
+        return n
+
+
+# --- what the beginning of a text table tells: what separates its cells, and which lines above it are comments --------
+
+DELIMITERS = ",;\t|"
+#: How much of a file is looked at.
+SAMPLE_BYTES, _SAMPLE_ROWS = 64_000, 100
+
+
+class Layout(NamedTuple):
+    """What the beginning of a text tells: what separates cells, and how many lines above the header are comments."""
+
+    delimiter: str
+    n_comments: int = 0
+
+
+def layout_of(sample: bytes, dialect: Dialect) -> Layout:
+    """Return the layout of a text that begins with these bytes of UTF-8; comments that were found are said."""
+    text = sample.decode("utf-8-sig", errors="ignore")
+    n_comments = 0 if dialect.comment else _comments_above(text, dialect)
+    if n_comments:
+        dialect.say(f"{n_comments} line{'s' if n_comments > 1 else ''} above the table that begin with #", "comment")
+    lines = _lines(text)[n_comments:]
+    text = "".join(line for line in lines if not dialect.comment or not line.startswith(dialect.comment))
+    return Layout(_find_delimiter(text.lstrip("\r\n"), dialect), n_comments)
+
+
+def _comments_above(text: str, dialect: Dialect) -> int:
+    """Return how many lines at the beginning are comments: the last one that begins with # may be the header."""
+    lines = _lines(text)
+    n = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
+    if not n or not dialect.header:
+        return n
+    rest = "".join(lines[n - 1 :])
+    splits, same, _ = _fit(rest, _find_delimiter(rest, dialect))
+    return n - 1 if splits and same > 0.5 else n
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends, as a reader of CSV sees them: a form feed ends none."""
+    return list(io.StringIO(text, newline=""))
+
+
+def _find_delimiter(text: str, dialect: Dialect) -> str:
+    """Return the delimiter in the first line that splits the first rows best; a blank if no other one is there."""
+    if dialect.sep:
+        return dialect.sep
+    header = text.partition("\n")[0] if dialect.header else text.lstrip().partition("\n")[0].rstrip()
+    found = [delimiter for delimiter in DELIMITERS if delimiter in header and delimiter != dialect.decimal]
+    if not found:
+        return " " if " " in header and (not dialect.header or _fits_blank(text)) else DELIMITERS[0]
+    return found[0] if len(found) == 1 else max(found, key=lambda delimiter: _fit(text, delimiter))
+
+
+def _fits_blank(text: str) -> bool:
+    """Whether blanks split all rows of a text into as many cells as its header, or into one more."""
+    widths: list[int] = []
+    lines = _lines(text)[: _SAMPLE_ROWS + 1]
+    with suppress(csv.Error):
+        reader = csv.reader(map(str.strip, lines), delimiter=" ", skipinitialspace=True, strict=True)
+        widths.extend(len(row) for row in reader if row)
+    others = set(widths[1:])
+    return len(others) == 1 and widths[0] > 1 and others <= {widths[0], widths[0] + 1}
+
+
+def _fit(text: str, delimiter: str) -> tuple[bool, float, int]:
+    """Return how well a delimiter splits a text: whether at all, the share of rows as long as the first, its cells.
+
+    csv.Sniffer knows more, but its regular expressions take minutes for a file with many quotes.
+    """
+    widths: list[int] = []
+    with suppress(csv.Error):  # reading the file reports it
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        widths.extend(itertools.islice((len(row) for row in reader if row), _SAMPLE_ROWS))
+    first = widths[0] if widths else 0
+    return first > 1, widths.count(first) / max(len(widths), 1), first
+
+
+# --- numbers of a text table with decimal commas or signs between thousands: found out over all columns, and read -----
+
+_COMMA_BEFORE_DECIMALS = re.compile(
+    r"[+-]?([0-9]+|[1-9][0-9]{0,2}(?P<mark>[. \u00a0\u202f'\u2019])[0-9]{3}((?P=mark)[0-9]{3})*)"
+    r"(,[0-9]+)?([eE][+-]?[0-9]+)?"
+).fullmatch
+_COMMA_BETWEEN_THOUSANDS = re.compile(r"[+-]?([0-9]+|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]*)?").fullmatch
+_WITH_POINT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
+_HAS_DIGIT = re.compile(r"[0-9]").search
+
+
+class NumberFormat:
+    """The sign before decimals and the one between thousands, if any; `also_plain` numbers may stand among them.
+
+    >>> numbers = NumberFormat(",", ".")
+    >>> numbers.plain("1.234,5"), numbers.plain("3.5"), numbers.plain("low")
+    ('1234.5', "'3.5'", 'low')
+    """
+
+    def __init__(self, decimal: str, thousands: str | None, also_plain: bool = False) -> None:
+        self._decimal, self._thousands, self._also_plain = decimal, thousands, also_plain
+        grouped = rf"|[0-9]{{1,3}}({re.escape(thousands)}[0-9]{{3}})+" if thousands else ""
+        whole, part = rf"([0-9]+{grouped})", rf"{re.escape(decimal)}[0-9]"
+        self._is_number = re.compile(rf"[+-]?({whole}({part}*)?|{part}+)([eE][+-]?[0-9]+)?").fullmatch
+
+    def plain(self, text: str) -> str:
+        """Return a number as Python writes it, and any other text so that it is not taken for a number."""
+        if self._is_number(text):
+            return text.replace(self._thousands or "", "").replace(self._decimal, ".")
+        if self._also_plain and _WITH_POINT(text):
+            return text
+        return repr(text) if _HAS_DIGIT(text) else text
+
+
+def number_format(
+    name: str, columns: Mapping[str, Collection[str]], missing: Collection[str], dialect: Dialect
+) -> NumberFormat | None:
+    """Return how the numbers of some columns are written, None for plainly; what was found out is said.
+
+    `columns` are the distinct texts of each. Raises `DataError` if columns contradict each other, or all commas may
+    stand before decimals as well as between thousands.
+    """
+    if dialect.decimal or dialect.thousands:
+        decimal = dialect.decimal or "."
+        is_plain = (decimal, dialect.thousands) == (".", None)
+        return None if is_plain else NumberFormat(decimal, dialect.thousands, dialect.has_numbers)
+    before, between, either = [], [], []
+    thousands = ""
+    for column, texts in columns.items():
+        if "," not in "\0".join(texts):
+            continue
+        present = [text.strip() for text in texts if text.strip() not in missing]
+        found = [_COMMA_BEFORE_DECIMALS(text) for text in present]
+        are_before, are_between = all(found), all(map(_COMMA_BETWEEN_THOUSANDS, present))
+        if are_before and are_between:
+            either.append(column)
+        elif are_before:
+            before.append(column)
+            thousands = thousands or next((match["mark"] for match in found if match and match["mark"]), "")
+        elif are_between:
+            between.append(column)
+    if before and between:
+        raise DataError(
+            f"{name}: commas stand before decimals in column {before[0]!r}, and between thousands in {between[0]!r}. "
+            "Write the numbers of both in one way, or list one of the columns under categorical."
+        )
+    if before:
+        if not dialect.has_numbers:
+            _check_points(name, columns, missing, before[0], thousands)
+        what = f"decimal commas in {listed([*before, *either])}"
+        dialect.say(f"{what}, and {thousands!r} between thousands" if thousands else what, "decimal")
+        return NumberFormat(",", thousands or None, dialect.has_numbers)
+    if between:
+        dialect.say(f"commas between thousands in {listed([*between, *either])}", "thousands")
+        return NumberFormat(".", ",")
+    if either:
+        shown = next(text for text in columns[either[0]] if "," in text).strip()
+        raise DataError(
+            f"{name}: column {either[0]!r} holds numbers such as {shown!r}, whose comma may stand before decimals or "
+            'between thousands. Set decimal: "," or thousands: ",", or list the column under categorical.'
+        )
+    return None
+
+
+def _check_points(
+    name: str, columns: Mapping[str, Collection[str]], missing: Collection[str], with_commas: str, thousands: str
+) -> None:
+    """Raise `DataError` if another column has decimal points."""
+    for column, texts in columns.items():
+        if "." not in "\0".join(texts):
+            continue
+        present = [text.strip() for text in texts if text.strip() not in missing]
+        plain = NumberFormat(".", None)
+        are_points = any(map(_WITH_POINT, present)) and all(map(plain._is_number, present))
+        is_grouped = thousands == "." and all(map(NumberFormat(",", ".")._is_number, present))
+        if are_points and not is_grouped:
+            raise DataError(
+                f"{name}: column {with_commas!r} has decimal commas, but {column!r} decimal points. Write both in one "
+                "way, or list one of them under categorical."
+            )

@@ -12,16 +12,51 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from ..core.errors import ConfigError, DataError
+from ..core.errors import ConfigError, DataError, StorageError
+from ..core.folders import not_written
 from ..core.redaction import redacted
-from .artefacts import read_json, write_json
-from .cache import cache_folder, storing
+from .artefacts import read_json, replacing, write_json
 from .secrets import check_no_secret, expanded, scrubbed
+
+# --- the cache folder: downloads, results of queries, and facts about tables that take a full read to find ------------
+
+#: The environment variable that names the folder.
+VARIABLE = "BLANKETFLOW_CACHE"
+
+
+def cache_folder() -> Path:
+    """Return the cache folder: the environment variable's, else the user's own; it need not exist."""
+    if os.environ.get(VARIABLE):
+        return Path(os.environ[VARIABLE]).expanduser().absolute()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "blanketflow"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "blanketflow"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "blanketflow"
+
+
+@contextmanager
+def storing(name: str, path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside a file of the cache; the temporary file replaces it if no error occurs.
+
+    Raises `DataError` if the folder cannot be written.
+    """
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)  # for this user: tables may be private
+        with replacing(path) as temporary:
+            yield temporary
+    except (OSError, StorageError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        why = not_written(path, cause, f"Set {VARIABLE} to a folder that can.")
+        raise DataError(f"{name}: {why}") from error
+
 
 #: Largest download in bytes, seconds to wait for an answer, and bytes read at a time.
 MOST_BYTES = 4 * 2**30

@@ -13,7 +13,7 @@ from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
-from .frames import as_frame
+from .arrow_frames import as_frame
 from .storage import WIDE
 
 #: The source that the spec of such a table names.

@@ -16,6 +16,7 @@ from .arrays import read_npz
 from .arrow import read_ipc, read_parquet
 from .bundled import TARGET, read_bundled
 from .card import with_findings
+from .column_roles import RawTable, assemble, columns_of_rows, max_memory, setting
 from .columns import names_of, only
 from .dates import with_dates
 from .dialect import KEYS, Dialect, FoundOut, check_dialect
@@ -32,13 +33,11 @@ from .formats.statistics import READERS, read_statistics
 from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
-from .missing_markers import Found, MissingMarkers, of_columns
+from .missing_markers import NUMBERS, Found, MissingMarkers, of_columns
 from .openml import openml_file, read_openml
-from .raw import RawTable, assemble, columns_of_rows, max_memory, setting
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
-from .suspected_markers import NUMBERS
 from .text import read_text
 
 #: Formats in which texts stand for missing cells; of npz it is the companion with the target.

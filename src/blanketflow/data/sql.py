@@ -12,7 +12,7 @@ from ..core.errors import ArtefactError, ConfigError, DataError
 from ..core.redaction import redacted
 from .arrow import columns_from_arrow
 from .artefacts import read_arrow, write_arrow
-from .cache import cache_folder, storing
+from .download import cache_folder, storing
 from .formats.loaded import Loaded
 from .provenance import Provenance
 from .secrets import check_no_secret, expanded, scrubbed

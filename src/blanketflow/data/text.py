@@ -14,15 +14,36 @@ from typing import Any, BinaryIO
 
 from ..core.errors import DataError
 from ..core.table import Column
-from .column_names import check_names
+from .columns import UNNAMED, check_names, name_rows, with_row_names
 from .columns_of_text import columns_of_rows
-from .dialect import Dialect, Head
-from .encoding import SINGLE_BYTE, Recoded, is_single_byte, marked_encoding
-from .input_file import GZIP_MAGIC, NotUtf8, Unpacking, decompressed, is_packed, opened, readable
-from .layout_of_text import SAMPLE_BYTES, Layout, layout_of
-from .long_rows import A_LINE, MOST_CHARACTERS, RowGuard, RowTooLong, check_cells, guarded, long_cells
+from .dialect import (
+    SAMPLE_BYTES,
+    SINGLE_BYTE,
+    Dialect,
+    Head,
+    Layout,
+    Recoded,
+    is_single_byte,
+    layout_of,
+    marked_encoding,
+)
+from .input_file import (
+    A_LINE,
+    GZIP_MAGIC,
+    MOST_CHARACTERS,
+    NotUtf8,
+    RowGuard,
+    RowTooLong,
+    Unpacking,
+    check_cells,
+    decompressed,
+    guarded,
+    is_packed,
+    long_cells,
+    opened,
+    readable,
+)
 from .missing_markers import MissingMarkers
-from .row_names import UNNAMED, name_rows, with_row_names
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000

@@ -21,11 +21,9 @@ from ..core.errors import DataError
 from ..core.table import Column
 from .arrow import joined, numbers_from_arrow
 from .columns_of_text import CELL_BYTES, CodedTexts, is_number, joined_columns, texts_by_column
-from .dialect import Dialect
-from .long_rows import MOST_CHARACTERS, MOST_COLUMNS
-from .missing_markers import MissingMarkers
-from .number_format import number_format
-from .suspected_markers import NUMBERS, among_numbers
+from .dialect import Dialect, number_format
+from .input_file import MOST_CHARACTERS, MOST_COLUMNS
+from .missing_markers import NUMBERS, MissingMarkers, among_numbers
 
 #: Bytes that are parsed at once, at least and at most, and those for each column: few rows at once are slow.
 _BLOCK, _MOST_BLOCK, _BLOCK_OF_COLUMN = 2**20, 2**25, 2**11

@@ -13,11 +13,18 @@ from ..config.identifiers import TestOnRows
 from ..core.printable import as_cell
 from ..core.results import CIResults
 from ..data.artefact_columns import ARTEFACTS
-from ..data.artefacts import read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from ..data.artefacts import (
+    read_arrow,
+    read_columns,
+    read_json,
+    read_provenance,
+    write_arrow,
+    write_text,
+)
+from ..data.external_stages import read_supplied
 from ..data.marginals import read_marginal
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
-from ..data.supplied import read_supplied
 from ..reporting.tables import TABLES
 from .identity import contents_beside
 from .layout import parse

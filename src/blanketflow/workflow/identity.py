@@ -15,10 +15,9 @@ from pathlib import Path
 
 from ..core.errors import ArtefactError, ForeignArtefactError
 from ..data.artefacts import read_arrow, read_checksum, read_provenance
-from ..data.content import WHOLE_BYTES
 from ..data.download import is_web
-from ..data.provenance import Provenance
-from ..data.supplied import supplied_content
+from ..data.external_stages import supplied_content
+from ..data.provenance import WHOLE_BYTES, Provenance
 from .layout import parse
 
 #: Largest source file of which the content counts; of a larger one size and time do.

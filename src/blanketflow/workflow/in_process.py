@@ -16,7 +16,7 @@ from ..config.identifiers import TestOnRows
 from ..core.counted_warnings import Counts, say_once, with_warnings
 from ..core.parameters import Configurable
 from ..data.beyond_memory import limited_memory
-from ..data.raw import RawTable, max_memory
+from ..data.column_roles import RawTable, max_memory
 from ..selectors.base import Method
 from .finished_run import finished_run
 from .grain import fold_ids

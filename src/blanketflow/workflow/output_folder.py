@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..core.errors import ConfigError, DataError, StorageError, shown
 from ..core.folders import check_writable, not_written
-from ..data.temporary import process_space
+from ..data.artefacts import process_space
 from .layout import FOLDERS, PATHS, files_like, path_of
 
 #: Folders of tools, folders of the system, folders in which others have theirs, and this package.

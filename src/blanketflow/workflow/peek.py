@@ -24,14 +24,7 @@ from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header,
 from ..data.arrow import read_parquet_head
 from ..data.artefacts import read_json, write_json
 from ..data.bundled import TARGET, bundled_facts
-from ..data.cache import cache_folder, storing
-from ..data.column_names import check_names
-from ..data.columns import missing_by_column
-from ..data.dates import with_dates
-from ..data.dialect import Dialect, found_line
-from ..data.download import with_downloads
-from ..data.missing_markers import MissingMarkers, markers_told, of_columns
-from ..data.raw import (
+from ..data.column_roles import (
     RawTable,
     as_categorical,
     assemble,
@@ -42,9 +35,13 @@ from ..data.raw import (
     prepare_target,
     setting,
 )
+from ..data.columns import check_names, missing_by_column
+from ..data.dates import with_dates
+from ..data.dialect import Dialect, found_line
+from ..data.download import cache_folder, storing, with_downloads
+from ..data.missing_markers import MissingMarkers, markers_told, of_columns, suspects_line
 from ..data.simulate import simulated
 from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
-from ..data.suspected_markers import suspects_line
 from ..data.text import HEAD_BYTES, read_head
 from .digest import code_digest
 

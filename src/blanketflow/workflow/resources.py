@@ -10,7 +10,7 @@ from typing import Any
 from ..ci import CITest
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
-from ..data.raw import max_memory
+from ..data.column_roles import max_memory
 from ..data.storage import MOST_CELLS, MOST_CELLS_SPARSE
 from ..selectors.causal.koller_sahami import MOST_IN_PAIRS
 from .cost import (

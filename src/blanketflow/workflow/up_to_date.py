@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from ..core.errors import ArtefactError, DataError, EarlierArtefactError, Faults, ForeignArtefactError
 from ..data.artefacts import check_beside, opened, read_arrow, read_json, read_provenance, write_rows
+from ..data.external_stages import check_supplied, supplied_content
 from ..data.provenance import Provenance, identity_of
 from ..data.splits import FINAL
-from ..data.supplied import check_supplied, supplied_content
 from ..reporting.tables import TABLES
 from .grain import fold_ids
 from .identity import check_place, content_of, digest_of_file, what_of, without_places

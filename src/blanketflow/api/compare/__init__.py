@@ -12,7 +12,7 @@ from ...core.design import COUNTS
 from ...core.number_texts import number_texts
 from ...core.seeds import DEFAULT_SEED
 from ...data.card import with_findings
-from ...data.raw import RawTable, assemble
+from ...data.column_roles import RawTable, assemble
 from ...data.sources import read_source
 from ...workflow.in_process import run_plan
 from ...workflow.peek import facts_of

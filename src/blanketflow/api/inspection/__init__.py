@@ -8,9 +8,8 @@ from itertools import islice
 from typing import Any
 
 from ...data.findings import Finding, findings
-from ...data.findings.columns import ColumnSummary, summarise
-from ...data.findings.looked_at import MOST_COLUMNS
-from ...data.findings.of_table import class_counts
+from ...data.findings.finding import MOST_COLUMNS
+from ...data.findings.quality import ColumnSummary, class_counts, summarise
 from ...data.sources import read_columns, read_source
 from ..advice import PREDICT, Advice, blanket_advice
 from .likely_targets import LikelyTarget, likely_targets

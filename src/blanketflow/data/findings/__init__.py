@@ -6,16 +6,13 @@ from itertools import islice
 
 import numpy as np
 
+from ..column_roles import RawTable
 from ..dialect import found_told, found_way_out
-from ..raw import RawTable
-from ..suspected_markers import suspects_told, suspects_way_out
-from .columns import looks_like
-from .finding import Finding, in_one_line
+from ..missing_markers import suspects_told, suspects_way_out
+from .finding import MOST_COLUMNS, Finding, in_one_line, n_rows_examined, only_some
 from .leakage import suspected_leaks
-from .looked_at import MOST_COLUMNS, n_rows_examined, only_some
-from .near_copies import near_copies
-from .of_columns import of_gaps, of_looks, of_markers, of_numbers, of_texts
-from .of_table import of_table
+from .quality import looks_like, of_gaps, of_looks, of_markers, of_numbers, of_table, of_texts
+from .repeated_columns import near_copies
 
 __all__ = ["Finding", "findings", "in_one_line"]
 

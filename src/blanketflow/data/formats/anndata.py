@@ -12,8 +12,8 @@ from ...core.convert import as_table
 from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.table import Column
 from ..arrays import checked_csc
+from ..column_roles import columns_of_rows
 from ..input_file import Unpacking
-from ..raw import columns_of_rows
 from .loaded import Loaded, matrix_columns
 
 

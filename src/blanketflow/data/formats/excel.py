@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import ConfigError, DataError, did_you_mean, shown
-from ..column_names import check_names
+from ..column_roles import setting
+from ..columns import UNNAMED, check_names, name_rows
 from ..columns_of_text import columns_of_rows
 from ..dialect import Dialect
 from ..input_file import Unpacking
 from ..missing_markers import MissingMarkers
-from ..raw import setting
-from ..row_names import UNNAMED, name_rows
 from .loaded import Loaded
 
 #: What a formula gives that failed; such cells are missing.

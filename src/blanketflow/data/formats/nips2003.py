@@ -14,8 +14,8 @@ import numpy as np
 
 from ...core.errors import DataError
 from ..bundled import TARGET
+from ..column_roles import check_width
 from ..input_file import opened_text
-from ..raw import check_width
 from .loaded import Loaded, as_whole, matrix_columns, number_column, shown
 
 #: What a row lists, by the data type that the .param file states.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...core.errors import DataError
 from ...core.table import Column
-from ..column_names import check_names
+from ..columns import check_names
 from ..columns_of_text import columns_of_rows
 from ..input_file import opened_text
 from ..missing_markers import MISSING_MARKERS, MissingMarkers

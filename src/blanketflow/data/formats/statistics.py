@@ -15,8 +15,8 @@ from ...core.errors import ConfigError, DataError
 from ...core.printable import printable
 from ...core.table import Column, categorical
 from ..arrow import columns_from_arrow
+from ..column_roles import setting
 from ..input_file import Unpacking
-from ..raw import setting
 from .loaded import Loaded, number_column
 
 #: What the formats are called.

@@ -11,8 +11,8 @@ from ...core.cards import INTEGER
 from ...core.errors import DataError
 from ...core.table import Column
 from ..bundled import TARGET
+from ..column_roles import check_width
 from ..input_file import opened, opened_text
-from ..raw import check_width
 from .loaded import Loaded, is_number, matrix_columns, number_column
 
 #: The column of query numbers, where a file of rankings has them.

@@ -13,7 +13,7 @@ from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.formats import FORMATS
 from ..arrays import ZIP_MAGIC, target_file
 from ..arrow import PARQUET_MAGIC
-from ..encoding import is_encoding, marked_encoding
+from ..dialect import is_encoding, marked_encoding
 from ..input_file import GZIP_MAGIC, opened
 from .nips2003 import labels_file, param_file
 from .orange import is_orange

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.errors import ParameterError
-from .discrete import DiscreteNetwork, DiscreteNode, node
+from .network import DiscreteNetwork, DiscreteNode, node
 
 #: The node that is the target, and its parents, which are its blanket.
 TARGET, PARENTS = "Y", ("A0", "A1", "B0", "B1")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.errors import ParameterError
 from ...core.seeds import derive_rng
-from .discrete import DiscreteNetwork, node
+from .network import DiscreteNetwork, node
 
 #: The node that is the target, and its parents, which are its blanket.
 TARGET, PARENTS = "x1", ("x2", "x3", "x4")

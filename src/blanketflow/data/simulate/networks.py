@@ -9,11 +9,9 @@ from types import MappingProxyType
 from ...core.errors import ConfigError, did_you_mean
 from ...core.table import Table
 from . import corral, regression
-from .discrete import DiscreteNetwork, node
-from .files import read_network
-from .gaussian import GaussianNode, LinearGaussianNetwork
 from .near_parity import TARGET, near_parity
-from .network import Network
+from .network import DiscreteNetwork, GaussianNode, LinearGaussianNetwork, Network, node
+from .network_files import read_network
 
 # A made-up network of patients with a cough. The blanket of pneumonia: its parents infection and smoking; its children
 # xray, cough and fever; its spouses old_scar (of itself independent of pneumonia: it shows only given xray) and allergy

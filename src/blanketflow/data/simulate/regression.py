@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.errors import ParameterError
-from .gaussian import GaussianNode
-from .network import Network, Node
+from .network import GaussianNode, Network, Node
 
 #: The node that is the target, and its parents, which are its blanket.
 TARGET, PARENTS = "y", ("x1", "x2")

@@ -11,8 +11,8 @@ from typing import Any
 from ...core.stand_ins import StandIn
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, read_provenance, write_columns, write_rows
+from ...data.external_stages import read_supplied
 from ...data.provenance import STATUSES, Provenance
-from ...data.supplied import read_supplied
 from ...search.aggregate import aggregate, all_answers
 from ...search.steps import Step
 from ..identity import content_of, made, stands, what_of

@@ -11,9 +11,9 @@ from ...core.column_order import by_names
 from ...core.table import Table
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
+from ...data.external_stages import read_supplied
 from ...data.marginals import read_marginal
 from ...data.provenance import Provenance
-from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
 from ...searches.isolated import is_isolated
 from ...searches.run_fold import as_asked, not_bound

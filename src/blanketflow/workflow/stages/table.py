@@ -9,8 +9,8 @@ from typing import Any
 
 from ...data.artefacts import write_json
 from ...data.card import make_card
+from ...data.column_roles import RawTable
 from ...data.findings import in_one_line
-from ...data.raw import RawTable
 from ...data.sources import read_source
 from ...data.storage import write_table
 from ..identity import contents_beside, made, source_digests, without_places

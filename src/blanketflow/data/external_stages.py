@@ -8,8 +8,7 @@ from typing import Any
 
 from ..core.errors import ArtefactError
 from .artefact_columns import ARTEFACTS, STAND_INS
-from .content import part_digests, schema_texts, whole_digest
-from .provenance import Provenance
+from .provenance import Provenance, part_digests, schema_texts, whole_digest
 
 #: The columns that a supplied stage must have; of the others of `ARTEFACTS`, what stands where they are missing.
 NEEDED = {"grow": ("feature",), "shrink": ("feature", "kept")}

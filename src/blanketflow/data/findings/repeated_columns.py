@@ -11,9 +11,8 @@ from ...core.near_copies import nearly_equal, without_names
 from ...core.printable import listed
 from ...core.spread import standardised
 from ...core.table import Column
-from ..raw import RawTable
-from .finding import Finding
-from .looked_at import FEWEST_ROWS, MOST_COLUMNS, some_rows
+from ..column_roles import RawTable
+from .finding import FEWEST_ROWS, MOST_COLUMNS, Finding, some_rows
 
 #: Two columns are near-copies from this absolute correlation on.
 NEARLY_EQUAL = 0.99

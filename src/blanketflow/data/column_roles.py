@@ -23,8 +23,7 @@ from ..core.table import Column, Table, labelled
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.whole_numbers import MOST_WHOLE
 from ..core.wide_columns import WideColumns
-from .column_names import check_names, which_column
-from .columns import first_infinite, missing_by_column, names_of, only
+from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
 from .dialect import FoundOut
 from .missing_markers import Found, check_classes, of_columns
 

@@ -1,0 +1,278 @@
+"""Findings about single columns, such as text meant as numbers, and about a table as a whole, such as its classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.bends import bends_seen
+from ...core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER
+from ...core.design import effective_rows
+from ...core.number_texts import what_is_held
+from ...core.printable import listed, printable
+from ...core.row_identifiers import FEWEST, ID_WORDS, identifier_kind, tokens
+from ...core.spread import is_rounded_away
+from ...core.table import Column
+from ...core.whole_numbers import MOST_WHOLE
+from ..column_roles import RawTable
+from ..columns import missing_by_column
+from ..missing_markers import texts_found, way_out
+from .finding import Finding
+
+#: A column with a larger share of missing cells is mostly imputed.
+MOSTLY_MISSING = 0.5
+#: Columns with more labels hold names, and are not searched for labels that differ only in spelling.
+_MOST_LABELS = 1_000
+
+
+def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
+    """Return the columns of text that are meant as numbers, and those whose labels differ only in spelling."""
+    found = []
+    for name, what in raw.number_texts:
+        advice = (
+            "Write plain numbers with decimal points, and leave cells that are not known empty; if these are labels, "
+        )
+        found.append(Finding("number", (name,), f"{printable(name)} {what}", f"{advice}list it under categorical."))
+    for column in [raw.target, *columns]:
+        if len(column.levels) <= _MOST_LABELS and (pair := _spelled_twice(column.levels)):
+            shown = " and ".join(repr(printable(label)) for label in pair)
+            message = f"{listed([column.name])} has labels that differ only in case or blanks, such as {shown}"
+            found.append(Finding("spelling", (column.name,), message, "If they mean the same, spell them the same."))
+    return found
+
+
+def _spelled_twice(levels: Sequence[str]) -> tuple[str, str] | None:
+    seen: dict[str, str] = {}
+    for level in levels:
+        other = seen.setdefault("".join(level.split()).casefold(), level)
+        if other != level:
+            return other, level
+    return None
+
+
+def of_looks(looks: Mapping[str, str]) -> list[Finding]:
+    """Return findings about single columns by what they look like: identifiers, dates, texts, groups and codes."""
+    advices = {
+        ("row-number", "identifier"): ("identifier", "may number or name the rows", "List under drop."),
+        ("date",): (
+            "date",
+            "hold dates or times as text",
+            "Set dates: ordinal makes them days, parts makes year, month and so on, drop leaves them out.",
+        ),
+        ("text",): ("text", "hold free text", "Drop them, or derive features from them first."),
+        ("large",): (
+            "identifier",
+            "hold whole numbers beyond 2**53, of which the last digits are lost",
+            "If they are labels, list them under categorical; if they name the rows, under drop.",
+        ),
+        ("group",): (
+            "group",
+            "may say which rows belong together",
+            "If rows of one value are not independent, such as visits of one patient, set groups to it.",
+        ),
+        ("code",): (
+            "code",
+            "hold whole numbers of few values",
+            "If they are labels without an order, list them under categorical.",
+        ),
+    }
+    found = []
+    for such, (kind, message, advice) in advices.items():
+        names = tuple(name for name, look in looks.items() if look in such)
+        if names:
+            found.append(Finding(kind, names, f"{listed(names)} {message}", advice))
+    return found
+
+
+def of_gaps(raw: RawTable) -> list[Finding]:
+    """Return findings about missing cells."""
+    missing = missing_by_column(raw.features.columns)
+    gaps, mostly = (
+        tuple(raw.features.names[at] for at in np.flatnonzero(missing > limit).tolist())
+        for limit in (0, MOSTLY_MISSING * raw.features.n_rows)
+    )
+    found = []
+    if gaps:
+        message = f"{int(missing.sum())} cells are missing, in {len(gaps)} columns"
+        pairwise = "Each CI test uses the rows complete for its columns."
+        imputed = "They are imputed from training rows; missing: drop leaves such rows out."
+        advice = pairwise if raw.missing == "pairwise" else imputed
+        found.append(Finding("missing", gaps, message, advice))
+    if mostly:
+        message = f"{listed(mostly)} lack more than half of their cells"
+        found.append(Finding("missing", mostly, message, "Consider dropping them."))
+    return found
+
+
+def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
+    """Return the columns whose variation rounding has destroyed."""
+    whole = [c for c in [raw.target, *columns] if not c.n_missing() and not c.n_infinite()]
+    names = tuple(column.name for column in whole if is_rounded_away(column))
+    if not names:
+        return []
+    message = f"{listed(names)} vary by less than 90 times the distance between floats of their size"
+    advice = "Rounding has destroyed them. Subtract the offset before the numbers are written, or drop them."
+    return [Finding("rounding", names, message, advice)]
+
+
+def of_markers(raw: RawTable) -> list[Finding]:
+    """Return a finding about texts that were taken for missing cells, if there are any."""
+    told = texts_found(raw.markers)
+    return [Finding("missing-marker", tuple(raw.markers), told, way_out(raw.markers))] if told else []
+
+
+# --- findings about a table as a whole: its classes, constant and equal columns, bent relations, its shape ------------
+
+#: A class with fewer rows is small: with five outer folds a test part has one or two of them.
+FEW_OF_A_CLASS = 10
+#: If a class has a smaller share of the rows, accuracy says little.
+SMALL_CLASS = 0.1
+#: If rows with sampling weights tell no more than this share of equal ones, they are very unequal.
+UNEQUAL = 0.5
+
+
+def of_table(raw: RawTable) -> list[Finding]:
+    """Return findings about the table as a whole: classes, constants, duplicates, bent relations, weights, shape."""
+    found = []
+    n_rows, n_features = raw.features.n_rows, len(raw.features)
+    if raw.task.name == CLASSIFICATION:
+        counts = class_counts(raw)
+        few = {label: count for label, count in counts.items() if count < FEW_OF_A_CLASS}
+        if few:
+            message = "few rows of " + ", ".join(f"class {label} ({count})" for label, count in few.items())
+            advice = "Use fewer folds (splits.evaluation, folds), or leave out or merge such classes."
+            found.append(Finding("few-rows", (), printable(message), advice))
+        smallest = min(counts, key=lambda label: counts[label])
+        if counts[smallest] < SMALL_CLASS * n_rows:
+            message = f"class {smallest} has {counts[smallest] / n_rows:.1%} of the rows"
+            advice = "Read balanced-accuracy or roc-auc rather than accuracy."
+            found.append(Finding("imbalance", (), printable(message), advice))
+    if raw.constant:
+        message = f"{listed(raw.constant)} never vary"
+        found.append(Finding("constant", raw.constant, message, "They are never chosen, so nothing needs to be done."))
+    if raw.duplicates:
+        pairs = listed([f"{later} (= {first})" for first, later in raw.duplicates])
+        message = f"{len(raw.duplicates)} columns repeat an earlier one: {pairs}"
+        advice = "A search keeps one of each pair; tie-star lists both answers. Drop the ones you would not measure."
+        found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
+    if bends := bends_seen(raw.features, raw.target):
+        advice = (
+            "Correlations miss or mistake such relations. ci_test: spline follows them; auto takes it where it is fast "
+            "enough, and says so where it is not."
+        )
+        found.append(Finding("bent", (), f"relations bend: {bends}", advice))
+    weights = None if raw.features.design is None else raw.features.design.weights
+    if weights is not None and (effective := effective_rows(weights)) < UNEQUAL * n_rows:
+        message = f"weights are very unequal: {n_rows:,} rows tell about as much as {effective:,.0f} equal ones"
+        found.append(Finding("weights", (), message, "Look at the rows with the largest weights: they decide much."))
+    if n_features > n_rows:
+        message = f"more features ({n_features}) than rows ({n_rows})"
+        advice = (
+            "Expect false positives: divide alpha by the number of features, or use correction: bh if a method has it."
+        )
+        found.append(Finding("wide", (), message, advice))
+    return found
+
+
+def class_counts(raw: RawTable) -> dict[str, int]:
+    """Return the number of rows of each class that occurs, in the order of the labels."""
+    counts = np.bincount(raw.target.values, minlength=len(raw.target.levels)).tolist()
+    return {label: count for label, count in zip(raw.target.levels, counts, strict=True) if count}
+
+
+# --- guesses from a column's values and name what it is: identifier, date, text, label, group -------------------------
+
+GROUP_WORDS = {"patient", "subject", "participant", "person", "individual", "donor", "animal", "mouse", "family"}
+GROUP_WORDS |= {"household", "group", "batch", "centre", "center", "site", "hospital", "plate", "cluster", "school"}
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?"
+    r"|\d{1,2}:\d{2}(:\d{2})?\S*"
+)
+#: The number of values examined to recognise dates and free text.
+_SAMPLE = 100
+#: Integers with at most this many distinct values may be codes of labels.
+MOST_CODES = 10
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column of a table.
+
+    `values` is the range of the numbers, or the first labels. `looks_like` is ``row-number``, ``identifier``, ``date``,
+    ``text``, ``number`` (text that is meant as numbers), ``large`` (integers whose last digits are lost), ``group``,
+    ``code`` (integers that may be labels) or empty.
+    """
+
+    name: str
+    kind: str
+    n_missing: int
+    n_distinct: int
+    values: str
+    looks_like: str = ""
+
+
+def summarise(column: Column) -> ColumnSummary:
+    """Return the summary of a column."""
+    if column.kind == CATEGORICAL:
+        levels = _levels(column)
+        shown = ", ".join(levels[:4]) + (", ..." if len(levels) > 4 else "")
+        missing, distinct = column.n_missing(), len(levels)
+    else:
+        present = column.numbers()
+        present = present[~np.isnan(present)]
+        values = np.unique(present)
+        missing, distinct = column.n_rows - len(present), len(values)
+        shown = f"{values[0]:.6g} .. {values[-1]:.6g}" if distinct else ""
+    like = "number" if what_is_held(column) else looks_like(column)
+    return ColumnSummary(column.name, column.kind, missing, distinct, shown, like)
+
+
+def looks_like(column: Column) -> str:
+    """Return what a column looks like, as `ColumnSummary` says it, but for text that is meant as numbers.
+
+    Examples
+    --------
+    >>> looks_like(Column("row", "integer", np.arange(1, 31)))
+    'row-number'
+    """
+    if column.kind == CATEGORICAL:
+        return _text_looks_like(column.name, _levels(column), column.n_rows - column.n_missing())
+    present = column.numbers()
+    present = present[~np.isnan(present)]
+    if column.kind == BOOLEAN or not len(present) or not np.array_equal(present, np.round(present)):
+        return ""
+    return _whole_looks_like(column, present, np.unique(present))
+
+
+def _levels(column: Column) -> list[str]:
+    """Return the labels that occur."""
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+    return [column.levels[code] for code in np.flatnonzero(counts).tolist()]
+
+
+def _text_looks_like(name: str, levels: list[str], n_present: int) -> str:
+    sample = levels[:_SAMPLE]
+    if len(levels) >= 3 and all(map(_DATE.fullmatch, sample)):
+        return "date"
+    if len(levels) >= FEWEST and np.mean([text.count(" ") >= 4 or len(text) > 60 for text in sample]) > 0.5:
+        return "text"
+    if len(levels) >= max(2 * FEWEST, 0.9 * n_present):
+        return "identifier"
+    return _group(name, len(levels), n_present)
+
+
+def _whole_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -> str:
+    n = len(present)
+    if max(-values[0], values[-1]) >= MOST_WHOLE:
+        return "large"
+    if told := identifier_kind(column):
+        return told
+    is_code = column.kind == INTEGER and 3 <= len(values) <= MOST_CODES and n >= 5 * len(values)
+    return _group(column.name, len(values), n) or ("code" if is_code else "")
+
+
+def _group(name: str, n_distinct: int, n_present: int) -> str:
+    return "group" if tokens(name) & (ID_WORDS | GROUP_WORDS) and 2 < n_distinct <= n_present / 2 else ""
