@@ -38,7 +38,8 @@ def bad_input_page(path: Path) -> str:
         f"What is said of {len(cases)} kinds of bad or odd input: one line that names the data set, the column or the "
         "key, and the way out. In the examples the data set is called `study`, its target `outcome` and the selector "
         "`mine`. `tests/bad_input.yaml` holds the cases, and a test that every one ends with just these words. "
-        "[Faults](faults.md#bad-input) tells how more is searched for, and what was found and mended.",
+        "[The study of faults](../studies/faults/README.md#bad-input) tells how more is searched for, "
+        "and what was found and mended.",
     ]
     for section in sections:
         rows = [(case["case"], *_outcome(case)) for case in section["cases"]]

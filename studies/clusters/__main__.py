@@ -1,6 +1,6 @@
 """How often tests that permute reject a true null where rows form clusters: `python -m studies.clusters`.
 
-Renews the tables of docs/clusters.md. Numeric X and Y have a part that the eight rows of a
+Renews the tables of README.md. Numeric X and Y have a part that the eight rows of a
 cluster share, with the given intraclass correlation. In the first table the parts are independent; in the second they
 are the same, as where a site shifts all that it measures: X and Y are then independent within clusters only.
 """
@@ -60,7 +60,7 @@ def main() -> None:
         "independent": rates([(20, 0.5), (40, 0.1), (40, 0.5)], is_confounded=False),
         "the same": rates([(40, 0.5)], is_confounded=True),
     }
-    write(ROOT / "docs" / "clusters.md", found)
+    write(ROOT / "studies" / "clusters" / "README.md", found)
 
 
 if __name__ == "__main__":

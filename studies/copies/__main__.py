@@ -2,7 +2,7 @@
 
 Tables of two or ten columns that say the same, or of three of which any two give the third: of 400 samples, on how many
 is all of it lost, with every causal method beside IAMB on the same samples. Writes copies.parquet,
-one row per kind, rows and method, and the table of docs/stand-ins.md; `--page` writes the page only.
+one row per kind, rows and method, and the table of README.md; `--page` writes the page only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from blanketflow.selectors.base import Problem
 from studies.shared.page import row, write
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "stand-ins.md"
+PAGE = ROOT / "studies" / "copies" / "README.md"
 RAW = ROOT / "studies" / "copies" / "copies.parquet"
 ROWS, SAMPLES = (100, 300, 1_000, 5_000), 400
 #: Causal methods that test at a level. IAMB, which loses nothing, is what the others are compared with.

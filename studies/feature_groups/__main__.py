@@ -1,6 +1,6 @@
 """How often `ppi` and `cpi` reject a group of four columns, tested as one and by Bonferroni's correction.
 
-`python -m studies.feature_groups` renews the table of docs/feature-groups.md, in about six minutes of CPU time.
+`python -m studies.feature_groups` renews the table of README.md, in about six minutes of CPU time.
 The target, a number, has to do with none of the columns, with one, a little with each, or with the product of two.
 Another column is given, or nothing; it shifts all columns of the group, and the target.
 """
@@ -57,7 +57,7 @@ def main() -> None:
                 given = "a column" if is_given else "nothing"
                 lines.append(row(f"{test}, {options}", given, effect, *rates(test, effect, is_given)))
                 print(lines[-1], flush=True)
-    write(ROOT / "docs" / "feature-groups.md", {"as one": "\n".join(lines)})
+    write(ROOT / "studies" / "feature_groups" / "README.md", {"as one": "\n".join(lines)})
 
 
 if __name__ == "__main__":

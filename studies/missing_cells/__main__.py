@@ -1,4 +1,4 @@
-"""How often a CI test is wrong, and right, with what is done about missing cells: the tables of docs/missing.md.
+"""How often a CI test is wrong, and right, with what is done about missing cells: the tables of README.md.
 
 `python -m studies.missing_cells` writes them; `--samples 20` is quick and prints only.
 """
@@ -20,7 +20,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.data.impute import impute
 from studies.shared.page import write
 
-PAGE = Path(__file__).parents[2] / "docs" / "missing.md"
+PAGE = Path(__file__).parents[2] / "studies" / "missing_cells" / "README.md"
 SAMPLES, ROWS, ALPHA, EFFECT = 200, 300, 0.05, 0.25
 #: The test of each design.
 TESTS = {"numbers": "fisher-z", "levels": "g2", "mixed": "lr-mixed"}
