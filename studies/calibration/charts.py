@@ -12,9 +12,6 @@ from blanketflow.reporting.plots.theme import WIDTH, svg_on_white
 from studies.calibration.page import CALIBRATED, NOT_SHOWN, TOO_OFTEN
 from studies.calibration.study import ALPHAS, NULL_ROWS, POWER_ROWS, SET_SIZES, TOLERATED
 
-from .page import CALIBRATED, NOT_SHOWN, TOO_OFTEN
-from .study import ALPHAS, NULL_ROWS, POWER_ROWS, SET_SIZES, TOLERATED
-
 ALPHA = ALPHAS["05"]
 KINDS = (f"false positives at most {TOLERATED:g} alpha, given nothing", "more than that")
 #: Tests whose false positives are drawn, and the colours of verdicts.

@@ -10,10 +10,6 @@ from studies.costs.cases import estimate, loading, work_of
 from studies.costs.job_memory import FILES, TINY_FILES
 from studies.speed.tables import Content, Entry, entries, figure, markdown
 
-from .cost_cases import estimate, loading, work_of
-from .job_memory import FILES, TINY_FILES
-from .tables import Content, Entry, entries, figure, markdown
-
 #: Seconds from which a job is worth its start, and less of which is not compared by itself.
 LONG = 1.0
 FACTORS = (2, 3, 10)

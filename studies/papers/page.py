@@ -16,7 +16,6 @@ import yaml
 
 from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from blanketflow.reporting.plots.theme import svg_on_white
-from blanketflow.reporting.printed import PrintedTable, read_printed, verdict
 from studies.papers.comparison import NOT_COMPARABLE
 from studies.papers.noise import half_width, of_partition
 from studies.papers.printed_tables import ALL, PrintedTable, read_printed

@@ -14,9 +14,6 @@ from blanketflow.reporting.plots.theme import STEP, WIDTH, svg_on_white
 from studies.shared.record import OWN
 from studies.speed.tables import aim, entries
 
-from .record import OWN
-from .tables import aim, entries
-
 
 def write(folder: Path, contents: dict[str, dict[str, Any]]) -> list[Path]:
     """Write every chart whose numbers are there; return the files."""

@@ -12,12 +12,12 @@ from blanketflow.data.artefact_columns import ARTEFACTS
 from blanketflow.data.artefacts import (
     read_arrow,
     read_columns,
-    read_marginal,
     read_provenance,
     write_arrow,
     write_columns,
 )
 from blanketflow.data.column_roles import RawTable
+from blanketflow.data.marginals import read_marginal
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.splits import make_splits
 from blanketflow.data.storage import write_table

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...ci import CITest
-from ...core.cards import NUMERIC
-from ...selectors.base import Method
-from ...selectors.ranking import MOST_FEATURES, N_PARTS
 from ..ci import CITest
 from ..core.cards import NUMERIC
 from ..selectors.base import Method
+from ..selectors.ranking import MOST_FEATURES, N_PARTS
 from .peek import Facts
 
 #: CPU seconds of any job before its work begins, and of a job that trains models.
