@@ -8,6 +8,7 @@ import blanketflow as bf
 from blanketflow.ci.linear.lr_mixed import LRMixed
 from blanketflow.core.errors import RowsNeeded
 from blanketflow.core.registry import discover
+from blanketflow.counts.sufficient_statistics import TablesNotCounted
 
 METHODS = discover("blanketflow.selectors")
 BY_TESTS = sorted(
@@ -119,7 +120,7 @@ def test_more_exchanges_find_what_the_rows_have(levels, name):
         try:
             found = bf.fit_statistics(bf.get_selector(name, ci_test="g2"), statistics)
             break
-        except bf.core.sufficient_statistics.TablesNotCounted as error:
+        except TablesNotCounted as error:
             agreement = statistics.agreement.asking(error.column_sets)
             more = bf.merge([bf.count(frame[:200], agreement), bf.count(frame[200:], agreement)])
             statistics, n_exchanges = statistics.joined(more), n_exchanges + 1

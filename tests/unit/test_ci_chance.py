@@ -11,8 +11,8 @@ from scipy import stats
 import blanketflow as bf
 import literal_information as literal
 from blanketflow.ci.contingency.contingency import fixed_point_terms
-from blanketflow.core.agreement import Agreement
-from blanketflow.core.summed_table import SummedTable
+from blanketflow.counts.agreement import Agreement
+from blanketflow.counts.summed_table import SummedTable
 from blanketflow.kernels.expected_information import expected_cells
 
 

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import blanketflow as bf
-from blanketflow.core.agreement import Agreement, Coding
 from blanketflow.core.errors import ConfigError, DataError
-from blanketflow.data.row_blocks import BLOCK_ROWS
-from blanketflow.data.statistics_file import read_agreement, read_statistics_of, write_agreement, write_statistics
+from blanketflow.counts.agreement import Agreement, Coding
+from blanketflow.counts.row_blocks import BLOCK_ROWS
+from blanketflow.counts.statistics_file import read_agreement, read_statistics_of, write_agreement, write_statistics
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from blanketflow.ci import get_ci_test
 from blanketflow.workflow import digest
+from blanketflow.workflow.configured_sources import sources_of_configured
 from blanketflow.workflow.digest import code_digest, files_of, syntax
 
 REPO = Path(__file__).parents[2]
@@ -114,6 +116,13 @@ def test_auto_is_made_of_the_rankings_and_models_that_it_asks():
         "search/smallest_set.py",
     )
     assert {SOURCE / name for name in asked} <= auto and not {SOURCE / name for name in asked} & relief
+
+
+def test_a_job_is_made_of_the_engine_on_counts_of_its_own_test_alone():
+    sources = {name: files_of(*sources_of_configured(get_ci_test(name))) for name in ("fisher-z", "lr-mixed", "ppi")}
+    on_counts = {name: {path.name for path in found if path.parent.name == "counts"} for name, found in sources.items()}
+    assert "correlations_of_sums.py" in on_counts["fisher-z"] and "regressions_on_sums.py" in on_counts["lr-mixed"]
+    assert "regressions_on_sums.py" not in on_counts["fisher-z"] and "correlations_of_sums.py" not in on_counts["ppi"]
 
 
 def test_imports_are_found_wherever_a_statement_may_stand(tmp_path):

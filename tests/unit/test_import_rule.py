@@ -21,13 +21,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "search": ("core", "kernels", "models", "ci"),
     "selectors": ("core", "kernels", "models", "ci", "search"),
     "data": ("core",),
+    "counts": ("core", "ci", "data"),
 }
 ROOMS["searches"] = (*ROOMS["selectors"], "selectors", "data")
 ROOMS["plugins"] = ("core", "models", "ci", "search", "selectors")
 ROOMS["config"] = (*ROOMS["plugins"], "searches")
 ROOMS["reporting"] = ("core", "data")
-ROOMS["workflow"] = ("kernels", *ROOMS["config"], "data", "config", "reporting")
-ROOMS["api"] = (*ROOMS["config"], "data", "config", "reporting", "workflow")
+ROOMS["workflow"] = ("kernels", *ROOMS["config"], "data", "counts", "config", "reporting")
+ROOMS["api"] = (*ROOMS["config"], "data", "counts", "config", "reporting", "workflow")
 ROOMS["cli"] = (*ROOMS["api"], "api")
 #: What the package itself offers, each loaded when first asked for.
 ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "api")

@@ -9,7 +9,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.ci.contingency.packed_codes import MOST_CELLS, PackedCodes
 from blanketflow.core.errors import DataError, UnsupportedError
-from blanketflow.core.summed_table import SummedTable
+from blanketflow.counts.summed_table import SummedTable
 from blanketflow.kernels.packed_codes import BLOCK
 from blanketflow.searches.run_fold import why_refused
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2, fisher_exact, hypergeom
 
 import blanketflow as bf
-from blanketflow.core.summed_table import SummedTable
+from blanketflow.counts.summed_table import SummedTable
 from blanketflow.kernels.small_counts import STEPS
 
 CORRECTED = {"small_counts": "corrected"}

@@ -6,9 +6,10 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
-from blanketflow.core.errors import UnsupportedError
-from blanketflow.core.sufficient_statistics import SufficientStatistics, TablesNotCounted
-from blanketflow.core.summed_table import SummedTable
+from blanketflow.core.errors import RowsNeeded, UnsupportedError
+from blanketflow.counts.agreement import Agreement
+from blanketflow.counts.sufficient_statistics import CrossProducts, SufficientStatistics, TablesNotCounted
+from blanketflow.counts.summed_table import SummedTable
 
 FIELDS = ("statistic", "p_value", "log_p", "dof", "n", "reliable")
 
@@ -32,7 +33,7 @@ def test_counts_give_every_result_to_the_last_bit(name, dof, are_packed):
     frame = discrete()
     agreement = bf.agree(frame, "t")
     every = tuple(frame.columns[:6])
-    counted = bf.count(frame, bf.core.agreement.Agreement("t", agreement.codings, "asked", asked=(frame.columns,)))
+    counted = bf.count(frame, Agreement("t", agreement.codings, "asked", asked=(frame.columns,)))
     test = bf.get_ci_test(name, dof=dof, min_samples_per_cell=2)
     statistics = bf.pack(frame, agreement) if are_packed else counted
     on_counts, on_rows = test.bind(SummedTable(statistics)), test.bind(frame)
@@ -151,7 +152,14 @@ def test_what_needs_rows_says_so():
         bf.fit_statistics(bf.JMI(task="regression"), counted)
     assert bf.fit_statistics(bf.MIM(n_features=1), counted).confirmed_.empty
     with pytest.raises(UnsupportedError, match="needs tables of counts"):
-        products = SufficientStatistics(
-            counted.agreement, 9, cross_products=bf.core.sufficient_statistics.CrossProducts.of(np.eye(7))
-        )
+        products = SufficientStatistics(counted.agreement, 9, cross_products=CrossProducts.of(np.eye(7)))
         bf.fit_statistics(bf.JMI(), products)
+
+
+def test_a_test_of_your_own_may_bring_its_engine():
+    frame = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "t": [0, 1] * 20})
+    table, test = SummedTable(bf.count(frame, bf.agree(frame, "t"))), bf.get_ci_test("mi-permutation")
+    with pytest.raises(RowsNeeded, match="mi-permutation needs rows"):
+        test.bind(table)
+    test.prepare_summed = lambda asked: bf.get_ci_test("g2").bind(asked).engine
+    assert test.bind(table).test("a", "t") == bf.get_ci_test("g2").bind(table).test("a", "t")

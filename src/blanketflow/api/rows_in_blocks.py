@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..ci.contingency.binning import agreed_coding
-from ..ci.contingency.packed_codes import MOST_CODES, PackedCodes, PackedRows
-from ..core.agreement import CROSS_PRODUCTS, Agreement
+from ..ci.contingency.packed_codes import MOST_CODES, PackedCodes
 from ..core.prior import KEYS
-from ..core.summed_table import SummedTable
+from ..counts.agreement import CROSS_PRODUCTS, Agreement
+from ..counts.counting import PackedRows, agreed_coding, check_columns, coded_blocks, count_rows
+from ..counts.row_blocks import STREAMED, ParquetBlocks, RowBlocks
+from ..counts.summed_table import SummedTable
+from ..counts.without_rows import why_rows
 from ..data.beyond_memory import is_beyond
 from ..data.column_roles import max_memory
-from ..data.counting import check_columns, coded_blocks, count_rows
-from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks
 from ..data.sources import locate
 
 if TYPE_CHECKING:
     from ..ci.base import CITest
-    from ..core.agreement import Coding
+    from ..counts.agreement import Coding
     from ..selectors.base import Method
 
 
@@ -51,7 +51,7 @@ def kept_of_blocks(
     if len(codings) < len(blocks.names):
         return None
     agreement = Agreement(blocks.names[-1], tuple(codings), test.sums)
-    if test.why_rows(agreement):
+    if why_rows(test, agreement):
         return None
     if are_products:
         return SummedTable(count_rows(blocks, agreement))

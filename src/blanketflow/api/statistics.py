@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..core.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
 from ..core.design import COUNTS
 from ..core.errors import ConfigError, DataError
 from ..core.prior import KEYS
 from ..core.seeds import DEFAULT_SEED, seed_of
-from ..core.sufficient_statistics import SufficientStatistics
+from ..counts.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
+from ..counts.sufficient_statistics import SufficientStatistics
 
 if TYPE_CHECKING:
     from ..ci.base import CITest
-    from ..ci.contingency.packed_codes import PackedRows
-    from ..core.summed_table import SummedTable
-    from ..data.row_blocks import RowBlocks
+    from ..counts.counting import PackedRows
+    from ..counts.row_blocks import RowBlocks
+    from ..counts.summed_table import SummedTable
     from .estimator import MarkovBlanketSelector
 
     Fitted = TypeVar("Fitted", bound=MarkovBlanketSelector)
@@ -91,8 +91,8 @@ def agree(
     >>> [coding.levels for coding in agreement.codings]
     [(0, 1), (0, 1), ('0', '1')]
     """
-    from ..ci.contingency.binning import agreed_coding
     from ..ci.contingency.contingency import DiscreteTest
+    from ..counts.counting import agreed_coding
 
     for name, value in (("bins", bins), ("binning", binning)):
         DiscreteTest.parameters()[name].check("agree", name, value)
@@ -138,8 +138,8 @@ def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
     >>> bf.count(X, bf.agree(X, "y", tables="relevance")).counts["a", "y"].tolist()
     [[20, 0], [0, 20]]
     """
-    from ..data.counting import count_rows
-    from ..data.statistics_file import read_agreement
+    from ..counts.counting import count_rows
+    from ..counts.statistics_file import read_agreement
 
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
     return count_rows(blocks_of(X, agreed.target, agreed.task, whole=False), agreed)
@@ -176,7 +176,7 @@ def pack(X: Any, agreement: Agreement | str | Path) -> PackedRows:
     >>> bf.fit_statistics(bf.HITONMB(ci_test="g2"), packed).selected_features_
     ['a']
     """
-    from ..data.statistics_file import read_agreement
+    from ..counts.statistics_file import read_agreement
     from .rows_in_blocks import packed_rows
 
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
@@ -210,7 +210,7 @@ def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStati
     >>> bf.merge([bf.count(X[:15], agreement), bf.count(X[15:], agreement)]).n_rows
     40
     """
-    from ..data.statistics_file import read_statistics_of
+    from ..counts.statistics_file import read_statistics_of
 
     found = [part if isinstance(part, SufficientStatistics) else read_statistics_of(part) for part in parts]
     if not found:
@@ -256,8 +256,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     """
     from ..ci.choice import AUTO
     from ..core.limits import Limits
-    from ..core.summed_table import SummedTable
-    from ..data.statistics_file import read_statistics_of
+    from ..counts.statistics_file import read_statistics_of
+    from ..counts.summed_table import SummedTable
     from ..searches.run_fold import fold_seed, run_fold
     from .confirmed import confirmation_frame
 
@@ -307,9 +307,9 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
     """
     from ..config.reading import checked_dataset
     from ..core.convert import as_table
+    from ..counts.row_blocks import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
     from ..data.arrow_frames import as_frame
     from ..data.column_roles import assemble
-    from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
     from ..data.sources import locate, read_source
     from ..workflow.sharded import keys_that_need_rows
 

@@ -105,6 +105,28 @@ def constant_results(n_candidates: int, n_rows: int) -> CIResults:
     )
 
 
+class Counts(Protocol):
+    """What tests ask of rows that they do not see: tables that were counted, or are counted on demand."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are counted."""
+        ...
+
+    @property
+    def cross_products(self) -> Any:
+        """Means and sums of products, None if tables are counted."""
+        ...
+
+    def counted_each(self, sets: Sequence[tuple[str, ...]]) -> list[np.ndarray | None]:
+        """Return the table of each of some sets of columns, with their axes as asked; None if there is none."""
+        ...
+
+    def in_order(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return different columns in the order of the agreement."""
+        ...
+
+
 class CheckedEngine:
     """An engine that passes on the results of another engine if they are valid; else it raises `WrongAnswerError`."""
 

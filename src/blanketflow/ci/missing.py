@@ -22,7 +22,6 @@ from ..core.levels import FEW_VALUES
 from ..core.parameters import Parameter
 from ..core.results import CIResults
 from ..core.seeds import derive_rng
-from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
 from .engines import Candidate, Chance, Engine, columns_of, constant_results
 from .unbound import UnboundTest
@@ -483,8 +482,8 @@ def with_incomplete(test: Test, rule: str | int | None) -> Test:
 
 def engine_for(test: UnboundTest, table: Table, seed: int, target: int | None) -> Engine:
     """Return the engine that answers queries on a table, of which cells may be missing if the test has a rule."""
-    if isinstance(table, SummedTable):
-        return test.prepare_summed(table)
+    if not table.has_rows:
+        return table.engine_of(test)
     if test.incomplete is None or table.first_incomplete() is None:
         return test.prepare(table, seed, target)
     if test.incomplete == PAIRWISE:

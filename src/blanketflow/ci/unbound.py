@@ -10,12 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.agreement import Agreement
 from ..core.cards import ASYMPTOTIC, CATEGORICAL, EXACT
-from ..core.errors import RowsNeeded, UnsupportedError
+from ..core.errors import UnsupportedError
 from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
-from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
 from .engines import Engine
 from .multiple_testing import NONE, ROUNDING, fewest_rejected, log_level
@@ -55,28 +53,17 @@ class UnboundTest(Configurable):
             Position of the column that a method explains, if it is known.
         """
 
-    def prepare_summed(self, table: SummedTable) -> Engine:
-        """Return the engine for a table of which only counts or cross products are known, of tests that need no rows.
-
-        Raises `RowsNeeded` if the test needs rows.
-        """
-        raise RowsNeeded(
-            f"{self.card.id} needs rows, and only counts or cross products of them are known. Set ci_test to g2, chi2, "
-            "fisher-z or lr-mixed."
-        )
-
-    def why_rows(self, agreement: Agreement) -> str:
-        """Return why a test with `sums` needs rows for the columns of an agreement all the same; empty if not."""
-        return ""
-
     @property
     def sums(self) -> str:
-        """What `prepare_summed` needs: ``triples`` or ``cross-products``, tables of an agreement; empty for rows."""
+        """What the test needs in place of rows: ``triples`` or ``cross-products``; empty if it needs the rows.
+
+        A test of your own that needs no rows has `prepare_summed(table)`, which returns its engine.
+        """
         return ""
 
     @property
     def sums_by_kinds(self) -> bool:
-        """Whether `why_rows` depends on the kinds of columns, which a plan does not know."""
+        """Whether `sums` are enough for some kinds of columns only, which a plan does not know."""
         return False
 
     @property

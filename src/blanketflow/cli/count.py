@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..core.agreement import TABLES, TRIPLES
 from ..core.errors import ConfigError
 from ..core.redaction import redacted_text
+from ..counts.agreement import TABLES, TRIPLES
 from .options import DataSet, Table, Target, dataset_spec, files
 from .terminal import note
 
@@ -37,8 +37,8 @@ def count(
     """
     from ..api.statistics import agree as agreed
     from ..api.statistics import blocks_of
-    from ..data.counting import count_rows
-    from ..data.statistics_file import read_agreement, write_agreement, write_statistics
+    from ..counts.counting import count_rows
+    from ..counts.statistics_file import read_agreement, write_agreement, write_statistics
 
     if agree == (output is not None):
         raise ConfigError("give either --agree, to write the agreement, or -o FILE, to count by it.")

@@ -13,6 +13,8 @@ TASKS = (CLASSIFICATION, REGRESSION)
 EXACT, ASYMPTOTIC, RESAMPLED = "exact", "asymptotic", "resampled"
 #: What a test does where cells are missing.
 PAIRWISE, IMPUTATIONS = "pairwise", "imputations"
+#: What a test needs in place of rows: tables of the target and two features, or sums of products of two columns.
+TRIPLES, CROSS_PRODUCTS = "triples", "cross-products"
 #: What importance is in most methods of a family.
 IMPORTANCES = {
     "causal": "ln(1/p) of the test that admitted it, in nats: 3.0 for p = 0.05, 6.9 for p = 0.001",

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import date, time, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,9 @@ class Table:
     >>> table.names, table.n_rows
     (['a', 'b'], 2)
     """
+
+    #: Whether its cells are known; a table without rows has `engine_of`, which gives the engine of a test on it.
+    has_rows: ClassVar[bool] = True
 
     def __init__(self, columns: Sequence[Column], design: Design | None = None) -> None:
         self.design = design

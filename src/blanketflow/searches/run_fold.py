@@ -16,7 +16,6 @@ from ..core.progress_lines import SILENT, Teller
 from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
-from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
 from ..core.whole_numbers import counted_from_least
 from ..search.steps import Step, standing
@@ -58,7 +57,7 @@ def run_fold(
     isolated, bind = is_isolated(method, test, limits), not_bound
     marginal, bound = None, None
     # The bound test of sums says which tests were refused, so it is kept, unless it is a plug-in.
-    if test is not None and isolated and (is_foreign(test) or not isinstance(table, SummedTable)):
+    if test is not None and isolated and (is_foreign(test) or table.has_rows):
         marginal = test_stage(test, table, seed, target.name)[0]
         bind = partial(test.bind, seed=seed, target=target.name)
     elif test is not None:
@@ -77,7 +76,7 @@ def run_fold(
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)
     outcome = run_problem(method, problem, isolated)
-    if isinstance(table, SummedTable):
+    if not table.has_rows:
         refused = problem.refused_tables() | (refused_by(bound) if bound is not None else set())
         if why := why_refused(refused):
             outcome.status, outcome.reason = worst_status([("unreliable", why), (outcome.status, outcome.reason)])

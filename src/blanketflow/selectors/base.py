@@ -16,7 +16,7 @@ from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO
 from ..ci.feature_groups import bind_groups
 from ..ci.number_of_tests import Tally
-from ..core.agreement import CROSS_PRODUCTS, TRIPLES
+from ..core.cards import CROSS_PRODUCTS, TRIPLES
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
 from ..core.parts import balanced_parts

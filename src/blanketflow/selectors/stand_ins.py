@@ -18,7 +18,6 @@ from ..ci.number_of_tests import Tally
 from ..core.design import is_complex
 from ..core.results import CIResult, CIResults
 from ..core.stand_ins import StandIn
-from ..core.summed_table import SummedTable
 from ..core.wide_columns import SparseColumns
 from ..search.steps import Step
 
@@ -40,7 +39,7 @@ def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
     known, whose tables are agreed on before.
     """
     kept = [d for d in decisions if d.kept and d.feature not in problem.feature_groups]
-    if not kept or isinstance(problem.table, SummedTable):
+    if not kept or not problem.table.has_rows:
         return list(decisions)
     features = [feature for feature in problem.features if feature not in problem.feature_groups]
 

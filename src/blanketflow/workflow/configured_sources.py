@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..core.parameters import Configurable
 from ..core.registry import look_up
+from ..counts.without_rows import source_of_engine
 from .digest import Start
 
 
@@ -17,11 +18,12 @@ def source_of(found: type) -> Start:
 
 
 def sources_of_configured(configured: Configurable) -> list[Start]:
-    """Return the sources of a method or test, and of the model and the CI test that it finds by name."""
+    """Return the sources of a method or test, and of what it finds by name: a model, a CI test, an engine on counts."""
     model = configured.options().get("model") if "model" in configured.parameters() else None
     name = model.get("type") if isinstance(model, Mapping) else model
     is_found = isinstance(name, str) and name not in getattr(configured, "own_models", ())
     found = [source_of(look_up("blanketflow.models", name, "model"))] if is_found else []
     test = configured.options().get("importance_test")
     found += [source_of(look_up("blanketflow.ci", test, "CI test"))] if isinstance(test, str) else []
-    return [source_of(type(configured)), *found]
+    engine = source_of_engine(configured) if getattr(configured, "sums", "") else None
+    return [source_of(type(configured)), *found, *([engine] if engine else [])]

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...core.agreement import Coding
-from ...core.cards import CATEGORICAL, INTEGER
+from ...core.cards import INTEGER
 from ...core.errors import ParameterError
 from ...core.levels import FEW_VALUES
 from ...core.table import Column, Table
@@ -140,26 +139,6 @@ def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | N
     for border in borders:
         codes += values > border
     return ranks(codes)
-
-
-def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:
-    """Return the levels or borders by which `level_codes` codes a column, for rows that are counted elsewhere.
-
-    Without `binning` numbers have no borders, for sums of products.
-
-    Raises `DataError` if cells are missing or infinite, and `ParameterError` for ``mdlp``, which needs the target's
-    classes row by row.
-    """
-    Coding(column.name, column.kind).check(column)
-    if column.kind == CATEGORICAL:
-        return Coding(column.name, column.kind, column.levels)
-    most = max(FEW_VALUES, bins) if column.kind == INTEGER else 2 if column.is_discrete else bins
-    cells = column.cells()
-    if len(np.unique(cells[:BLOCK])) <= most and len(distinct := np.unique(cells)) <= most:
-        return Coding(column.name, column.kind, tuple(distinct.tolist()))
-    if binning is None:
-        return Coding(column.name, column.kind)
-    return Coding(column.name, column.kind, borders=tuple(cut_points(column.numbers(), bins, binning).tolist()))
 
 
 def whole_numbers(column: Column) -> np.ndarray:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core.errors import UnsupportedError
 from ...core.results import CIResult, CIResults
-from ..engines import Candidate, Chance, columns_of
+from ..engines import Candidate, Chance, Counts, columns_of
 from .contingency import ContingencyEngine
 
 if TYPE_CHECKING:
-    from ...core.summed_table import Counts
     from .contingency import ContingencyTest
+
+
+#: The columns of a table, by name.
+Columns = tuple[str, ...]
+
+
+def prepared(test: ContingencyTest, table: Any) -> CountedEngine:
+    """Return the engine on a table without rows, which has the statistics that are known of them."""
+    return CountedEngine(test, table.names, table.statistics)
 
 
 class CountedEngine(ContingencyEngine):

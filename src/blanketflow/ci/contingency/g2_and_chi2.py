@@ -6,25 +6,19 @@ G2 = 2 n I(X;Y|Z) in nats. `contingency.py` has their common options and their e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ...core.agreement import TRIPLES
-from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
+from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, TRIPLES, Card
 from ...core.design import is_complex
 from ...core.mapped_file import any_mapped
 from ...core.parameters import choice
 from ...core.results import CIResults
 from ...core.table import Table
 from ..effect import NATS, nats_per_row
-from ..engines import Engine
 from .contingency import ContingencyByClusters, ContingencyEngine, ContingencyTest
-from .counted_tables import CountedEngine
 from .packed_codes import PackedTableEngine
-
-if TYPE_CHECKING:
-    from ...core.summed_table import SummedTable
 
 #: Values of `small_counts`.
 CHI_SQUARE, CORRECTED = "chi-square", "corrected"
@@ -45,10 +39,6 @@ class _ChiSquareTest(ContingencyTest):
     def sums(self) -> str:
         """What tests need of rows: tables of the target and two features, unless the target's classes make the bins."""
         return "" if self.binning == "mdlp" else TRIPLES
-
-    def prepare_summed(self, table: SummedTable) -> Engine:
-        """Return the engine that reads tables which are counted already."""
-        return CountedEngine(self, table.names, table.statistics)
 
 
 @dataclass

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.agreement import Agreement
 from ...core.errors import UnsupportedError
 from ...core.mapped_file import MappedFile
 from ...core.results import CIResults
-from ...core.sufficient_statistics import Columns
 from ..engines import Candidate, Chance
 from .binning import Coder
 from .contingency import ContingencyEngine
-from .counted_tables import CountedEngine
+from .counted_tables import Columns, CountedEngine
 
 if TYPE_CHECKING:
     from ...core.table import Table
@@ -156,38 +154,6 @@ class PackedTables:
     def in_order(self, names: Iterable[str]) -> Columns:
         """Return different columns in the order of the table."""
         return tuple(sorted(set(names), key=self._place.__getitem__))
-
-
-class PackedRows(PackedTables):
-    """The packed codes of a table by an agreement: any table of its columns is counted when it is asked for.
-
-    Parameters
-    ----------
-    agreement : Agreement
-        Levels and borders; what it says of `tables` and `min_cell` is of no account, since nothing is told to others.
-    packed : PackedCodes
-        The codes of its columns, in its order.
-
-    Examples
-    --------
-    >>> import blanketflow as bf
-    >>> import pandas as pd
-    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
-    >>> bf.pack(X, bf.agree(X, "y")).counted_each([("a", "b", "y")])[0].tolist()
-    [[[10, 0], [10, 0]], [[0, 10], [0, 10]]]
-    """
-
-    def __init__(self, agreement: Agreement, packed: PackedCodes) -> None:
-        super().__init__(agreement.names, packed)
-        self.agreement = agreement
-        self._of_one: list[np.ndarray | None] = []
-
-    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the tables of columns; those of single columns are counted all at the first time, and kept."""
-        if all(len(one) == 1 for one in sets):
-            self._of_one = self._of_one or self._packed.count([(at,) for at in range(len(self._place))], ())
-            return [self._of_one[self._place[one]] for (one,) in sets]
-        return super().counted_each(sets)
 
 
 class PackedTable(PackedTables):

@@ -8,16 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...core.agreement import CROSS_PRODUCTS
-from ...core.cards import ASYMPTOTIC, BOOLEAN, IMPUTATIONS, INTEGER, NUMERIC, PAIRWISE, Card
+from ...core.cards import ASYMPTOTIC, BOOLEAN, CROSS_PRODUCTS, IMPUTATIONS, INTEGER, NUMERIC, PAIRWISE, Card
 from ...core.design import is_complex
 from ...core.results import CIResults
-from ...core.summed_table import SummedTable
 from ...core.table import Table
 from ..base import CITest
-from ..engines import Engine
 from ..pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
-from .cross_products import CrossProductEngine
 from .partial_correlations import FisherZByClusters, FisherZEngine
 from .regressions import rounded_away
 from .stabilised_weights import by_weights
@@ -88,13 +84,9 @@ class FisherZ(CITest):
         """What tests need of rows: sums of products."""
         return CROSS_PRODUCTS
 
-    def prepare_summed(self, table: SummedTable) -> Engine:
-        """Return the engine that works on cross products."""
-        return CrossProductEngine(table)
-
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
-        if isinstance(table, SummedTable):  # no cells to look at: such tests are not reliable, one by one
+        if not table.has_rows:  # no cells to look at: such tests are not reliable, one by one
             return ""
         return rounded_away(table, target, results)
 

@@ -8,18 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...core.agreement import CROSS_PRODUCTS, Agreement
-from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
+from ...core.cards import ASYMPTOTIC, CROSS_PRODUCTS, IMPUTATIONS, PAIRWISE, Card
 from ...core.design import is_complex
-from ...core.errors import RowsNeeded
 from ...core.flags import with_flags
 from ...core.results import CIResults
-from ...core.summed_table import SummedTable
 from ...core.table import Table
 from ..effect import NATS, nats_per_row
-from ..engines import Engine
 from ..pooling import pooled_p_values
-from .cross_products import LRMixedOnSums, why_rows
 from .nested_regressions import LRMixedEngine, RegressionTest, regressions_by_clusters
 from .regressions import rounded_away
 
@@ -110,16 +105,6 @@ class LRMixed(RegressionTest):
         """Whether sums are enough depends on which columns are labels."""
         return True
 
-    def why_rows(self, agreement: Agreement) -> str:
-        """Return why logistic regressions are asked for; empty if they are not, but perhaps of pairs of labels."""
-        return why_rows(self, agreement)
-
-    def prepare_summed(self, table: SummedTable) -> Engine:
-        """Return the engine that works on cross products."""
-        if reason := self.why_rows(table.statistics.agreement):
-            raise RowsNeeded(f"{self.card.id}: {reason}.")
-        return LRMixedOnSums(self, table)
-
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return results pooled by their p-values."""
         return pooled_p_values(copies)
@@ -130,6 +115,6 @@ class LRMixed(RegressionTest):
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
-        if isinstance(table, SummedTable):  # no cells to look at: such tests are not reliable, one by one
+        if not table.has_rows:  # no cells to look at: such tests are not reliable, one by one
             return ""
         return rounded_away(table, target, results)

@@ -16,7 +16,6 @@ from ...core.least_squares import log_unexplained_share, orthonormal_basis, resi
 from ...core.printable import listed
 from ...core.results import CIResults
 from ...core.spread import is_rounded_away, standardised
-from ...core.summed_table import SummedTable
 from ...core.table import Column, Table
 from ..contingency.binning import ranks
 
@@ -147,7 +146,7 @@ def with_exact_tests(results: CIResults, table: Table, candidates: Sequence[int]
     Where 4 % of 1,000 rows are ones of each of two independent flags, 1.6 are expected in a cell, and tests for large
     samples reject up to 19 % at 0.05. Clustered and weighted rows, and tables without rows, keep their tests.
     """
-    if table.design is not None or isinstance(table, SummedTable) or not is_flag(table[target]):
+    if table.design is not None or not table.has_rows or not is_flag(table[target]):
         return results
     from ...kernels.small_margins import flags_log_p
 

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...ci.contingency.binning import agreed_coding
-from ...core.agreement import Agreement
 from ...core.errors import DataError
-from ...core.sufficient_statistics import SufficientStatistics
-from ...data.counting import count_rows
-from ...data.row_blocks import TableBlocks
-from ...data.statistics_file import read_statistics_of, write_statistics
+from ...counts.agreement import Agreement
+from ...counts.counting import agreed_coding, count_rows
+from ...counts.row_blocks import TableBlocks
+from ...counts.statistics_file import read_statistics_of, write_statistics
+from ...counts.sufficient_statistics import SufficientStatistics
 from ...data.storage import read_features, read_shard
 from .fold import Fold
 

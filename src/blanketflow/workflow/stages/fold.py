@@ -21,8 +21,8 @@ from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
 from ...core.row_sample import sampled
 from ...core.seeds import derive_seed
-from ...core.summed_table import SummedTable
 from ...core.table import Table
+from ...counts.summed_table import SummedTable
 from ...data.arrow import array_from_arrow
 from ...data.artefacts import read_arrow
 from ...data.impute import impute
@@ -111,7 +111,7 @@ class Fold:
     def read(self, part: Part = WHOLE) -> Table:
         """Return the fold's rows as `prepared`: features, or a part of them, then target; or counts of them."""
         if self.is_counted:
-            from ...data.statistics_file import read_statistics_of
+            from ...counts.statistics_file import read_statistics_of
 
             return SummedTable(read_statistics_of(self.table))
         return self.prepared(read_features(self.table, part), self.rows())

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..core.errors import DataError
 from .agreement import Agreement
-from .errors import DataError
 
 #: The columns of a table, in the order of the agreement.
 Columns = tuple[str, ...]

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from ..ci.engines import Counts, Engine
+from ..core.cards import CATEGORICAL
+from ..core.errors import RowsNeeded
+from ..core.table import Column, Table
 from .agreement import Agreement
-from .cards import CATEGORICAL
-from .errors import RowsNeeded
-from .sufficient_statistics import Columns, CrossProducts
-from .table import Column, Table
+from .without_rows import engine_without_rows
 
-
-class Counts(Protocol):
-    """What tests ask of rows that they do not see: tables that were counted, or are counted on demand."""
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows are counted."""
-        ...
-
-    @property
-    def cross_products(self) -> CrossProducts | None:
-        """Means and sums of products, None if tables are counted."""
-        ...
-
-    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the table of each of some sets of columns, with their axes as asked; None if there is none."""
-        ...
-
-    def in_order(self, names: Iterable[str]) -> Columns:
-        """Return different columns in the order of the agreement."""
-        ...
+if TYPE_CHECKING:
+    from ..ci.unbound import UnboundTest
 
 
 class Statistics(Counts, Protocol):
@@ -81,8 +63,8 @@ class SummedTable(Table):
 
     Examples
     --------
-    >>> from blanketflow.core.agreement import Agreement, Coding
-    >>> from blanketflow.core.sufficient_statistics import SufficientStatistics
+    >>> from blanketflow.counts.agreement import Agreement, Coding
+    >>> from blanketflow.counts.sufficient_statistics import SufficientStatistics
     >>> both = Coding("a", "boolean", (0, 1)), Coding("t", "boolean", (0, 1))
     >>> counted = {("a", "t"): np.array([[30, 10], [10, 30]])}
     >>> table = SummedTable(SufficientStatistics(Agreement("t", both), 80, counted))
@@ -90,6 +72,8 @@ class SummedTable(Table):
     >>> round(float(get_ci_test("g2").bind(table).test("a", "t").statistic), 2)
     20.93
     """
+
+    has_rows: ClassVar[bool] = False
 
     def __init__(self, statistics: Statistics, names: Iterable[str] | None = None) -> None:
         codings = {coding.name: coding for coding in statistics.agreement.codings}
@@ -100,6 +84,10 @@ class SummedTable(Table):
             [Column(one.name, one.kind, cells, levels) for one, levels in zip(chosen, labels, strict=True)]
         )
         self.statistics = statistics
+
+    def engine_of(self, test: UnboundTest) -> Engine:
+        """Return the engine of a test that needs no rows; raises `RowsNeeded` for others."""
+        return engine_without_rows(test, self)
 
     def first_incomplete(self) -> Column | None:
         """Return None: cells that were counted were complete."""

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .cards import CATEGORICAL, CLASSIFICATION, KINDS, REGRESSION
-from .errors import ConfigError, DataError, did_you_mean
-from .table import Column, sort_labels
+from ..core.cards import CATEGORICAL, CLASSIFICATION, CROSS_PRODUCTS, KINDS, REGRESSION, TRIPLES
+from ..core.errors import ConfigError, DataError, did_you_mean
+from ..core.table import Column, sort_labels
 
 #: What is counted: each feature with the target; every two columns; the target with every two features; the sums of
 #: products of every two columns; or only the tables that a search asked for.
-RELEVANCE, PAIRS, TRIPLES, CROSS_PRODUCTS, ASKED = TABLES = ("relevance", "pairs", "triples", "cross-products", "asked")
+RELEVANCE, PAIRS, ASKED = "relevance", "pairs", "asked"
+TABLES = (RELEVANCE, PAIRS, TRIPLES, CROSS_PRODUCTS, ASKED)
 
 
 @dataclass(frozen=True)

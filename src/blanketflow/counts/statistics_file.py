@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.agreement import Agreement
 from ..core.errors import ArtefactError, ConfigError, DataError
-from ..core.sufficient_statistics import Columns, CrossProducts, SufficientStatistics
-from .artefact_columns import ARTEFACTS
-from .artefacts import read_columns, write_rows, write_text
-from .provenance import Provenance
+from ..data.artefact_columns import ARTEFACTS
+from ..data.artefacts import read_columns, write_rows, write_text
+from ..data.provenance import Provenance
+from .agreement import Agreement
+from .sufficient_statistics import Columns, CrossProducts, SufficientStatistics
 
 #: What a row of the file tells.
 COUNTS, REFUSED, MEAN, PRODUCT = "counts", "refused", "mean", "cross-product"

@@ -8,13 +8,16 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..core.agreement import CROSS_PRODUCTS, PAIRS, TRIPLES, Agreement, Coding
-from ..core.cards import CATEGORICAL, CLASSIFICATION
+from ..ci.contingency.binning import BLOCK, cut_points
+from ..ci.contingency.packed_codes import PackedCodes, PackedTables
+from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER
 from ..core.errors import DataError
-from ..core.sufficient_statistics import Columns, CrossProducts, SufficientStatistics
+from ..core.levels import FEW_VALUES
 from ..core.table import Column
 from ..core.task import target_column
+from .agreement import CROSS_PRODUCTS, PAIRS, TRIPLES, Agreement, Coding
 from .row_blocks import RowBlocks
+from .sufficient_statistics import Columns, CrossProducts, SufficientStatistics
 
 #: Most cells of all tables together that are counted at once (8 bytes each), and of one table that is asked for.
 MOST_CELLS, MOST_CELLS_OF_ONE = 2**27, 2**24
@@ -214,3 +217,55 @@ def _as_agreed(column: Column, coding: Coding) -> Column:
     """Return a target of numbers as the labels that were agreed on."""
     is_class = coding.kind == CATEGORICAL and column.kind != CATEGORICAL
     return target_column(column, CLASSIFICATION) if is_class else column
+
+
+class PackedRows(PackedTables):
+    """The packed codes of a table by an agreement: any table of its columns is counted when it is asked for.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Levels and borders; what it says of `tables` and `min_cell` is of no account, since nothing is told to others.
+    packed : PackedCodes
+        The codes of its columns, in its order.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    >>> bf.pack(X, bf.agree(X, "y")).counted_each([("a", "b", "y")])[0].tolist()
+    [[[10, 0], [10, 0]], [[0, 10], [0, 10]]]
+    """
+
+    def __init__(self, agreement: Agreement, packed: PackedCodes) -> None:
+        super().__init__(agreement.names, packed)
+        self.agreement = agreement
+        self._of_one: list[np.ndarray | None] = []
+
+    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
+        """Return the tables of columns; those of single columns are counted all at the first time, and kept."""
+        if all(len(one) == 1 for one in sets):
+            self._of_one = self._of_one or self._packed.count([(at,) for at in range(len(self._place))], ())
+            return [self._of_one[self._place[one]] for (one,) in sets]
+        return super().counted_each(sets)
+
+
+def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:
+    """Return the levels or borders by which `level_codes` codes a column, for rows that are counted elsewhere.
+
+    Without `binning` numbers have no borders, for sums of products.
+
+    Raises `DataError` if cells are missing or infinite, and `ParameterError` for ``mdlp``, which needs the target's
+    classes row by row.
+    """
+    Coding(column.name, column.kind).check(column)
+    if column.kind == CATEGORICAL:
+        return Coding(column.name, column.kind, column.levels)
+    most = max(FEW_VALUES, bins) if column.kind == INTEGER else 2 if column.is_discrete else bins
+    cells = column.cells()
+    if len(np.unique(cells[:BLOCK])) <= most and len(distinct := np.unique(cells)) <= most:
+        return Coding(column.name, column.kind, tuple(distinct.tolist()))
+    if binning is None:
+        return Coding(column.name, column.kind)
+    return Coding(column.name, column.kind, borders=tuple(cut_points(column.numbers(), bins, binning).tolist()))

@@ -15,8 +15,8 @@ from ..core.errors import DataError
 from ..core.levels import used_levels
 from ..core.table import Column, Table
 from ..core.task import MAX_NUMERIC_CLASSES, ROWS_PER_NUMERIC_CLASS
-from .arrow import cell_bytes, columns_from_arrow
-from .column_roles import check_settings, feature_names, prepare_target, setting
+from ..data.arrow import cell_bytes, columns_from_arrow
+from ..data.column_roles import check_settings, feature_names, prepare_target, setting
 
 #: Rows of a block. Cross products are merged block by block, so that their last digits depend on it.
 BLOCK_ROWS = 2**16
