@@ -3,9 +3,15 @@
 # inputs:  table, or counts of a data set with shards; splits
 # outputs: ci_test
 #
-# By the plan's grain one job does a fold (ci_test), all K folds of a split (ci_test_K), those of all splits
-# (ci_test_dataset_K), of several tests (several_tests), or a chunk of a wide table's features, and one gathers the
-# chunks (gather_ci_test). These rules stand apart by what {dataset} may be.
+# rule                             one job tests all features                      of
+# ci_test_chunk, gather_ci_test    a chunk of them on one fold, and gathers chunks  wide tables
+# ci_test                          on one fold                                     large tables, long tests
+# ci_test_K                        on the K folds of a split
+# ci_test_dataset_K                on the K folds of every split
+# several_tests_N                  on all folds, by several tests                  small tables, short tests
+#
+# The plan puts each pair of data set and test into one of these rows (blanketflow/workflow/grain.py), which {dataset}
+# says by its wildcard_constraints. `snakemake -n --quiet rules` counts the jobs of each rule.
 #
 # The file of an earlier run is kept until the new one is written (kept), since with other numbers of repeats those
 # that are known are taken over.
@@ -39,23 +45,52 @@ rule ci_test:
         "../scripts/ci_test.py"
 
 
-for grain, K in plan.grains.joined_tests:
-    ours = f"{grain_path(grain)}/folds-{K}/{{test}}"
+# One job for the K folds of a split, as ci_test_5. A rule lists its outputs, so each K of the config has a rule.
+for K in plan.grains.tested_folds("split"):
 
     rule:
         name:
-            f"ci_test_{grain_name(grain, K)}"
+            f"ci_test_{K}"
         input:
             table=TABLE,
             splits=at("splits", folds=K),
         output:
-            marginal=kept(joined(MARGINAL, grain, fold=fold_ids(K))),
+            marginal=kept(expand(MARGINAL, fold=fold_ids(K), allow_missing=True)),
         log:
-            f"<logs>/ci_test/{ours}.log",
+            f"<logs>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.log",
         benchmark:
-            f"<benchmarks>/ci_test/{ours}.tsv"
+            f"<benchmarks>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.tsv"
         wildcard_constraints:
-            dataset=plan.grains.test_pattern(grain),
+            dataset=plan.grains.test_pattern("split"),
+        conda:
+            ENVIRONMENT
+        resources:
+            **resources("ci_test", n_folds=max(K, 1)),
+        params:
+            folds=parts(fold_ids(K)),
+            spec=lambda w: plan.test_spec(w.dataset, w.test),
+            code=lambda w: plan.code("ci_test", test=w.test),
+        script:
+            "../scripts/ci_test.py"
+
+
+# One job for the K folds of all splits of a data set, as ci_test_dataset_5.
+for K in plan.grains.tested_folds("dataset"):
+
+    rule:
+        name:
+            f"ci_test_dataset_{K}"
+        input:
+            table=TABLE,
+            splits=at("splits", folds=K),
+        output:
+            marginal=kept(on_all_splits(MARGINAL, fold=fold_ids(K))),
+        log:
+            f"<logs>/ci_test/{{dataset}}/folds-{K}/{{test}}.log",
+        benchmark:
+            f"<benchmarks>/ci_test/{{dataset}}/folds-{K}/{{test}}.tsv"
+        wildcard_constraints:
+            dataset=plan.grains.test_pattern("dataset"),
         conda:
             ENVIRONMENT
         resources:
@@ -82,9 +117,7 @@ for number, (tests, datasets) in enumerate(plan.grains.several_tests, 1):
                     path
                     for test in tests
                     for K in sorted(plan.grains.folds_of_tests[datasets[0], test])
-                    for path in joined(
-                        MARGINAL, "dataset", test=test, fold=fold_ids(K)
-                    )
+                    for path in on_all_splits(MARGINAL, test=test, fold=fold_ids(K))
                 ]
             ),
         log:

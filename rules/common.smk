@@ -90,9 +90,7 @@ def n_tested(ids):
 
 def of_selectors(pattern, selectors):
     """The paths of what one job makes for several selectors, on all splits."""
-    own = (
-        joined(pattern, "dataset", selector=s, fold=plan.folds(s)) for s in selectors
-    )
+    own = (on_all_splits(pattern, selector=s, fold=plan.folds(s)) for s in selectors)
     return kept([path for paths in own for path in paths])
 
 
@@ -141,17 +139,7 @@ def resources(stage, n_folds=None):
     }
 
 
-def joined(pattern, grain, **folds):
-    """The paths of what one job does: all folds of a split, or of all splits."""
-    ids = {"split": plan.splits(next(iter(plan.facts)))} if grain == "dataset" else {}
-    return expand(pattern, **ids, **folds, allow_missing=True)
-
-
-def grain_name(grain, n_folds):
-    """What tells rules apart that join folds."""
-    return f"dataset_{n_folds}" if grain == "dataset" else str(n_folds)
-
-
-def grain_path(grain):
-    """The folder of logs and benchmarks of such rules."""
-    return "{dataset}" if grain == "dataset" else "{dataset}/{split}"
+def on_all_splits(pattern, **ids):
+    """The paths of what one job makes that does all splits; such data sets have the same ones."""
+    splits = plan.splits(next(iter(plan.facts)))
+    return expand(pattern, split=splits, **ids, allow_missing=True)

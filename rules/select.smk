@@ -1,12 +1,17 @@
-# From splits to Markov blankets: grow -> shrink on every fold, then aggregate.
+# From splits to candidates and their Markov blanket on every fold: grow -> shrink.
 #
 # inputs:  table, or counts of a data set with shards; splits, ci_test
-# outputs: grow, shrink     of each fold
-#          blanket, folds, blankets
+# outputs: grow, shrink               of each fold
+#          blanket, folds, blankets   of several selectors; of all others aggregate.smk makes them
 #
-# By the plan's grain one job grows or shrinks on a fold (grow, shrink), or does both on all K folds of a split
-# (grow_shrink_K) or of all splits (grow_shrink_dataset_K), or aggregates, too, for several selectors
-# (several_selectors). These rules stand apart by what {dataset} may be.
+# rule                     one job does                                                   of
+# grow, shrink             one phase on one fold                                          large tables, long searches
+# grow_shrink_K            both on the K folds of a split
+# grow_shrink_dataset_K    both on the K folds of every split
+# several_selectors_N      all of it, with aggregate, for several selectors               small tables, short searches
+#
+# The plan puts each pair of data set and selector into one of these rows (blanketflow/workflow/grain.py), which
+# {dataset} says by its wildcard_constraints. `snakemake -n --quiet rules` counts the jobs of each rule.
 
 GROW = at("grow")
 SHRINK = at("shrink")
@@ -63,25 +68,58 @@ rule shrink:
         "../scripts/shrink.py"
 
 
-for grain, K in plan.grains.joined:
-    ours = f"{grain_path(grain)}/{{selector}}/folds-{K}"
+# One job for the K folds of a split, as grow_shrink_5. A rule lists its outputs, so each K of the config has a rule.
+for K in plan.grains.searched_folds("split"):
 
     rule:
         name:
-            f"grow_shrink_{grain_name(grain, K)}"
+            f"grow_shrink_{K}"
         input:
             table=TABLE,
             splits=splits,
             marginal=marginals,
         output:
-            grow=joined(GROW, grain, fold=fold_ids(K)),
-            shrink=joined(SHRINK, grain, fold=fold_ids(K)),
+            grow=expand(GROW, fold=fold_ids(K), allow_missing=True),
+            shrink=expand(SHRINK, fold=fold_ids(K), allow_missing=True),
         log:
-            f"<logs>/grow_shrink/{ours}.log",
+            f"<logs>/grow_shrink/{{dataset}}/{{split}}/{{selector}}/folds-{K}.log",
         benchmark:
-            f"<benchmarks>/grow_shrink/{ours}.tsv"
+            f"<benchmarks>/grow_shrink/{{dataset}}/{{split}}/{{selector}}/folds-{K}.tsv"
         wildcard_constraints:
-            dataset=plan.grains.pattern(grain, n_folds=K),
+            dataset=plan.grains.pattern("split", n_folds=K),
+        conda:
+            ENVIRONMENT
+        resources:
+            **resources("grow_shrink"),
+        params:
+            folds=parts(),
+            spec=lambda w: plan.method_spec(w.dataset, w.selector),
+            code=lambda w: plan.code(
+                "grow_shrink", dataset=w.dataset, selector=w.selector
+            ),
+        script:
+            "../scripts/grow_shrink.py"
+
+
+# One job for the K folds of all splits of a data set, as grow_shrink_dataset_5.
+for K in plan.grains.searched_folds("dataset"):
+
+    rule:
+        name:
+            f"grow_shrink_dataset_{K}"
+        input:
+            table=TABLE,
+            splits=splits,
+            marginal=marginals,
+        output:
+            grow=on_all_splits(GROW, fold=fold_ids(K)),
+            shrink=on_all_splits(SHRINK, fold=fold_ids(K)),
+        log:
+            f"<logs>/grow_shrink/{{dataset}}/{{selector}}/folds-{K}.log",
+        benchmark:
+            f"<benchmarks>/grow_shrink/{{dataset}}/{{selector}}/folds-{K}.tsv"
+        wildcard_constraints:
+            dataset=plan.grains.pattern("dataset", n_folds=K),
         conda:
             ENVIRONMENT
         resources:
@@ -131,36 +169,3 @@ for number, (selectors, datasets) in enumerate(plan.grains.several_selectors, 1)
             code=of_each(job_files.selectors_code, selectors),
         script:
             "../scripts/several_selectors.py"
-
-
-for grain, grains in (("split", ["fold", "split"]), ("dataset", ["dataset"])):
-    ours = f"{grain_path(grain)}/{{selector}}"
-
-    rule:
-        name:
-            "aggregate" if grain == "split" else "aggregate_dataset"
-        input:
-            marginal=marginals,
-            grow=stage("grow"),
-            shrink=stage("shrink"),
-        output:
-            blanket=joined(at("blanket"), grain),
-            by_fold=joined(at("folds"), grain),
-            answers=joined(at("blankets"), grain),
-        log:
-            f"<logs>/aggregate/{ours}.log",
-        benchmark:
-            f"<benchmarks>/aggregate/{ours}.tsv"
-        wildcard_constraints:
-            dataset=plan.grains.pattern(*grains),
-        localrule: True
-        conda:
-            ENVIRONMENT
-        resources:
-            **resources("aggregate"),
-        params:
-            folds=lambda w: plan.folds(w.selector),
-            spec=lambda w: plan.aggregate_spec(w.dataset, w.selector),
-            code=plan.code("aggregate"),
-        script:
-            "../scripts/aggregate.py"

@@ -97,7 +97,8 @@ def _ask(made: plan.Plan) -> None:
         if test := made.test_id(dataset, selector):
             specs.append(made.test_spec(dataset, test))
             assert grains.of_test(dataset, test) and grains.chunks(dataset, test)
-    assert grains.joined is not None and grains.joined_tests is not None
+    for grain in ("split", "dataset"):
+        assert {*grains.searched_folds(grain), *grains.tested_folds(grain)} <= {*range(1_000)}
     for spec in specs:
         assert canonical_json(json.loads(spec)) == spec, "a spec that is not canonical"
 

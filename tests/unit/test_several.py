@@ -51,13 +51,15 @@ def test_auto_shares_a_job_among_what_it_has_joined_as_far_as_it_can():
     grains = plan_of().grains
     names = (*SEARCHES, "all")
     assert grains.several_selectors == grains.several_evaluations == [Several(names, ("wine",))]
-    assert {grains.of_selector("wine", name) for name in names} == {"several"} and grains.joined == []
+    assert {grains.of_selector("wine", name) for name in names} == {"several"} and grains.searched_folds(
+        "dataset"
+    ) == []
     for more in ({"grain": "dataset"}, {"job_seconds": 1e-6}):
         alone = plan_of(**more).grains
         assert alone.several_selectors == alone.several_tests == alone.several_evaluations == []
     own = plan_of(selectors={**CONFIG["selectors"], "mim": {**CONFIG["selectors"]["mim"], "grain": "split"}}).grains
     assert own.several_selectors == [Several(("gs", "wide", "all"), ("wine",))]
-    assert own.of_selector("wine", "mim") == "split" and ("split", 2) in own.joined
+    assert own.of_selector("wine", "mim") == "split" and 2 in own.searched_folds("split")
 
 
 def test_rules_list_only_so_many_files_that_snakemake_finds_each_soon():

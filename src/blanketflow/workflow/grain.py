@@ -173,17 +173,15 @@ class Grains:
 
     # --- what the rules are made from --------------------------------------------------------------------------------
 
-    @cached_property
-    def joined(self) -> list[tuple[str, int]]:
-        """Grains that join folds, each with a number of folds: one rule that grows and shrinks for each."""
-        found = {(self.of_selector(d, s), self.config.selectors[s].folds) for d, s in self.pairs}
-        return sorted(key for key in found if key[0] in (SPLIT, DATASET))
+    def searched_folds(self, grain: str) -> list[int]:
+        """Return the numbers of folds of the selectors with a grain: a rule that grows and shrinks for each."""
+        return sorted({self.config.selectors[s].folds for d, s in self.pairs if self.of_selector(d, s) == grain})
 
-    @cached_property
-    def joined_tests(self) -> list[tuple[str, int]]:
-        """The same for the ci_test stage."""
-        found = {(self.of_test(*key), n_folds) for key, numbers in self.folds_of_tests.items() for n_folds in numbers}
-        return sorted(key for key in found if key[0] in (SPLIT, DATASET))
+    def tested_folds(self, grain: str) -> list[int]:
+        """Return the same for the ci_test stage."""
+        return sorted(
+            {n for key, numbers in self.folds_of_tests.items() if self.of_test(*key) == grain for n in numbers}
+        )
 
     @cached_property
     def test_ids(self) -> list[str]:
