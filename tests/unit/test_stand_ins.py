@@ -14,8 +14,8 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.near_copies import clusters_of_copies
 from blanketflow.core.stand_ins import StandIn
-from blanketflow.search.aggregate import aggregate
 from blanketflow.search.steps import Step
+from blanketflow.searches.aggregate import aggregate
 from blanketflow.selectors.stand_ins import Information, share_kept, stand_ins_of
 
 

@@ -20,7 +20,9 @@ from ..core.registry import look_up
 from ..core.table import Table
 from ..data.arrow_frames import as_frame
 from ..search.steps import Step
+from ..searches.every_target import Search
 from ..searches.run_fold import fold_seed
+from ..searches.sample import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
 from ..selectors.base import Method
 from ..selectors.compatibility import (
     check_choice,
@@ -32,9 +34,7 @@ from ..selectors.compatibility import (
 )
 from ..workflow.workers import n_workers
 from .arguments import SHARED
-from .every_target import Search
 from .found_blankets import Blankets
-from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
 
 #: Rows times columns squared up to which splines are fast enough for the blankets of all columns.
 MOST_CELLS_OF_ALL = 5_000_000

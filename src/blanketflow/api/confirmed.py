@@ -13,11 +13,17 @@ from ..core.confirm import searched_rows, seed_of_split, why_no_splits
 from ..core.errors import ParameterError, UnreliableWarning
 from ..core.row_sample import sampled
 from ..core.table import Column, Table
+from ..searches.confirmation import (
+    Confirmation,
+    RepeatedConfirmation,
+    are_signed,
+    combined,
+    confirm_members,
+    selected_again,
+)
 from ..searches.run_fold import fold_seed
+from ..searches.sample import filled
 from ..selectors.base import FoldOutcome
-from ..selectors.confirmation.members import Confirmation, confirm_members
-from ..selectors.confirmation.several_splits import RepeatedConfirmation, are_signed, combined, selected_again
-from .rows_at_hand import filled
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,15 +26,15 @@ from ..core.task import infer_task, target_column
 from ..data.arrow_frames import is_arrow_table
 from ..data.columns import gaps
 from ..data.splits import rows_of_folds
-from ..search.aggregate import aggregate, check_rule
+from ..searches.aggregate import aggregate, check_rule
 from ..searches.run_fold import fold_seed, run_fold
+from ..searches.sample import check_rows, filled, rows_at_hand, with_strata
 from ..selectors.base import FoldOutcome, Method, worst_status
 from ..selectors.compatibility import check_choice, check_pair, for_missing_cells, why_p_values_mislead
 from ..workflow.workers import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .confirmed import confirmed, first_searched, rows_searched
 from .frames import plain, selected_columns, table_and_target, trace, with_own_names
-from .rows_at_hand import check_rows, filled, rows_at_hand, with_strata
 from .selector_display import SelectorDisplay
 from .untyped_bases import BaseEstimator, SelectorMixin
 

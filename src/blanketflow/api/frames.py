@@ -17,8 +17,8 @@ from ..core.number_texts import warn_of_number_texts
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
+from ..searches.sample import check_complete
 from ..selectors.base import FoldOutcome
-from .rows_at_hand import check_complete
 
 if TYPE_CHECKING:
     import pandas as pd

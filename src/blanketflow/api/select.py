@@ -29,7 +29,7 @@ from ..data.missing_markers import markers_told
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
-from ..search.aggregate import aggregate
+from ..searches.aggregate import aggregate
 from ..searches.run_fold import fold_seed, run_fold
 from ..selectors.base import FoldOutcome, worst_status
 from ..selectors.compatibility import (

@@ -13,9 +13,8 @@ from ...data.artefacts import read_columns, write_rows
 from ...data.provenance import STATUSES, Provenance
 from ...data.splits import FINAL
 from ...data.storage import read_features
+from ...searches.confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
 from ...searches.run_fold import run_fold
-from ...selectors.confirmation.members import Confirmation, confirm_members
-from ...selectors.confirmation.several_splits import are_signed, combined, selected_again
 from ..jobs import passed_on, recorded
 from .fold import Fold
 

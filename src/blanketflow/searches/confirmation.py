@@ -1,0 +1,367 @@
+"""Tests the features that a search selected on rows that it never saw: each given all the others.
+
+Several random splits are combined by the quantile rule of Meinshausen, Meier and Buehlmann (2009), p-values for
+high-dimensional regression, Journal of the American Statistical Association 104(488), 1671-1681,
+doi:10.1198/jasa.2009.tm08647. It assumes **screening**: the search of each split keeps all features that matter, so
+that the others say nothing given those that were kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from ..ci.predictive.model_losses import cross_fitted
+from ..ci.splines.generalised_covariance import WIDTH, GeneralisedCovariance, generalised_covariance
+from ..core.cards import CATEGORICAL
+from ..core.errors import DataError
+from ..core.holm import holm
+from ..core.parts import balanced_parts
+from ..core.prior import NO_GROUPS, group_of
+from ..core.seeds import derive_rng, derive_seed
+from ..core.table import Column, Table
+from ..models.encode import moderated
+from ..models.predictions import class_probabilities
+from ..selectors.base import FoldOutcome, worst_status
+from ..selectors.judged.model_rankings import linear_model
+from ..selectors.learning import estimator_for, matrix_of
+from .aggregate import aggregate
+
+#: The chance that any feature that says nothing given the others is called confirmed.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What the rows that the search never saw say of one selected feature.
+
+    Attributes
+    ----------
+    feature : str
+    statistic : float
+        Of the generalised covariance measure.
+    p_value : float
+        Of independence from the target given the other selected features; not corrected for several features.
+    effect, low, high : float
+        Correlation of what the others leave of the feature and of the target, -1 to 1, with its 95 % interval. Where
+        one of them has more than two levels, Cramér's V of what is left, 0 to 1.
+    confirmed : bool
+        Whether p is at most 0.05 after Holm's correction for all selected features.
+    """
+
+    feature: str
+    statistic: float
+    p_value: float
+    effect: float
+    low: float
+    high: float
+    confirmed: bool
+
+
+def confirm_members(
+    features: Table,
+    target: Column,
+    members: Sequence[str],
+    seed: int,
+    groups: np.ndarray | None = None,
+    where: str = "data",
+    feature_groups: Mapping[str, Sequence[str]] = NO_GROUPS,
+) -> list[Confirmation]:
+    """Test each selected feature on held-out rows given the other selected ones.
+
+    Parameters
+    ----------
+    features : Table
+        The rows that the search never saw, with no missing cells.
+    target : Column
+        Their target: numeric, or categorical for classification.
+    members : sequence of str
+        The features that the search selected.
+    seed : int
+        Decides the parts in which regressions are cross-fitted.
+    groups : ndarray of shape (n,), optional
+        Numbers of rows that belong together; then groups are taken as independent, not rows.
+    where : str
+        What the message of an error begins with.
+    feature_groups : mapping of str to sequence of str
+        Features that stay together: they are tested together, given those outside, and have the same result.
+
+    Returns
+    -------
+    list of Confirmation
+        One for each member, in their order.
+
+    Raises
+    ------
+    DataError
+        If the target has one value only, or there are no more rows than members.
+    """
+    if target.is_constant():
+        raise DataError(f"{where}: {target.name!r} has one value in the rows to confirm on. Remove confirm.")
+    if len(members) >= target.n_rows:
+        raise DataError(
+            f"{where}: {len(members)} features cannot be confirmed on {target.n_rows} rows, which must be more. Select "
+            "fewer, give more rows, or remove confirm."
+        )
+    variables: dict[str, list[str]] = {}
+    for member in members:
+        variables.setdefault(group_of(member, feature_groups) or member, []).append(member)
+    found = [given_the_others(features, target, columns, members, seed, groups) for columns in variables.values()]
+    is_confirmed = np.array(holm([one.p_value for one in found])) <= LEVEL
+    confirmations = {
+        member: Confirmation(member, one.statistic, one.p_value, one.effect, one.low, one.high, bool(confirmed))
+        for columns, one, confirmed in zip(variables.values(), found, is_confirmed, strict=True)
+        for member in columns
+    }
+    return [confirmations[member] for member in members]
+
+
+def given_the_others(
+    features: Table,
+    target: Column,
+    columns: Sequence[str],
+    members: Sequence[str],
+    seed: int,
+    groups: np.ndarray | None = None,
+) -> GeneralisedCovariance:
+    """Test some members together given the others; the rest is as for `confirm_members`."""
+    others, own = matrix_of(features, [name for name in members if name not in columns]), derive_seed(seed, *columns)
+    of_columns = [cross_fitted_residuals(features[name], others, own, groups) for name in columns]
+    return generalised_covariance(np.hstack(of_columns), cross_fitted_residuals(target, others, own, groups), groups)
+
+
+#: Parts of the rows, each predicted by what was fitted on the others; at most, if a class has so many rows.
+N_PARTS = 5
+#: A column of at least so many values may bend at these quantiles.
+FEWEST_VALUES, QUANTILES = 8, np.linspace(0.1, 0.9, 9)
+#: Up to so many columns they are bent, and up to so many their products are regressors too.
+MOST_BENT, MOST_WITH_PRODUCTS = 30, 10
+#: Strengths of the penalty, among which leave-one-out errors choose.
+PENALTIES = np.geomspace(0.1, 1e4, 16)
+
+
+def cross_fitted_residuals(column: Column, X: np.ndarray, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
+    """Return what is left of a column once columns X are known.
+
+    Two regressions compete: our linear (or logistic) one, and, up to 30 columns, a ridge regression on bent columns and
+    products of columns, which finds curves and pairs. The one whose predictions of held-out rows are better is used.
+    Trees were tried too: they leave more of a smooth relation, and thereby find dependence where there is none.
+
+    Parameters
+    ----------
+    column : Column
+        A number, or a label.
+    X : ndarray of shape (n, m)
+        What it is regressed on; m may be 0.
+    seed : int
+        Decides the parts.
+    groups : ndarray of shape (n,), optional
+        Numbers of rows that are held out together.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        One column for a number, or for the second of two levels; of more levels one for each.
+    """
+    y = moderated(column)
+    levels = np.unique(y) if column.kind == CATEGORICAL else None
+    outcomes = y[:, np.newaxis] if levels is None else (y[:, np.newaxis] == levels).astype(np.float64)
+    parts = balanced_parts(y, N_PARTS, derive_rng(seed, "confirm", column.name), groups)
+    candidates = [_by_linear_model(column, y, levels), _by_bent_columns(outcomes)]
+    found = []
+    for fitted in candidates if 0 < X.shape[1] <= MOST_BENT else candidates[:1]:
+        found.append(cross_fitted(outcomes, parts, partial(fitted, X)))
+    best = min(found, key=lambda left: float((left**2).sum()))
+    return best[:, 1:] if best.shape[1] == 2 else best
+
+
+def _by_linear_model(column: Column, y: np.ndarray, levels: np.ndarray | None) -> Any:
+    def predict(X: np.ndarray, train: np.ndarray, out: np.ndarray, part: int) -> np.ndarray:
+        fitted = estimator_for(linear_model(column), column, 0, X, train).fit(X[train], y[train])
+        if levels is None:
+            return fitted.predict(X[out])[:, np.newaxis]
+        return class_probabilities(fitted, X[out], levels)
+
+    return predict
+
+
+def _by_bent_columns(outcomes: np.ndarray) -> Any:
+    from sklearn.linear_model import RidgeCV
+
+    def predict(X: np.ndarray, train: np.ndarray, out: np.ndarray, part: int) -> np.ndarray:
+        regressors = bent_columns(X, train)
+        fitted = RidgeCV(PENALTIES).fit(regressors[train], outcomes[train])
+        return fitted.predict(regressors[out]).reshape(len(out), -1)
+
+    return predict
+
+
+def bent_columns(X: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Return columns, the excess of each over its quantiles, and the products of two, standardised on training rows.
+
+    >>> bent_columns(np.array([[0.0, 1], [1, 0], [2, 1], [3, 0]]), np.arange(4)).shape
+    (4, 3)
+    """
+    Z = _standardised(X, train)
+    found = [Z]
+    for z in Z.T:
+        if len(np.unique(z[train])) >= FEWEST_VALUES:
+            found.append(np.maximum(z[:, np.newaxis] - np.unique(np.quantile(z[train], QUANTILES)), 0.0))
+    if 1 < Z.shape[1] <= MOST_WITH_PRODUCTS:
+        one, other = np.triu_indices(Z.shape[1], 1)
+        found.append(Z[:, one] * Z[:, other])
+    return _standardised(np.concatenate(found, axis=1), train)
+
+
+def _standardised(columns: np.ndarray, train: np.ndarray) -> np.ndarray:
+    deviations = columns[train].std(axis=0)
+    centred = columns - columns[train].mean(axis=0)
+    return np.divide(centred, deviations, out=np.zeros_like(centred), where=deviations > 1e-12)
+
+
+#: The smallest share of the splits whose p-values may decide, and what choosing the share costs.
+SMALLEST_SHARE = 0.05
+PRICE = 1.0 - math.log(SMALLEST_SHARE)
+#: Shares, and distances, are compared up to this rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class RepeatedConfirmation(Confirmation):
+    """What several splits say of one feature together, each on rows that its own search never saw.
+
+    Attributes
+    ----------
+    feature : str
+    statistic, effect : float
+        Medians over the splits that tested it.
+    p_value : float
+        By the quantile rule, of the p-values of all splits, 1 where it was not tested; not corrected for several
+        features.
+    low, high : float
+        95 % interval: the effects that the quantile rule does not reject, on Fisher's scale. NaN if it rejects all.
+    confirmed : bool
+        Whether the rule's p-value is at most 0.05 after each split's was multiplied by the number of its members.
+    member : bool
+        Whether it is in the set that is shown, the one of the first split.
+    splits : int
+        How many splits selected it, and so tested it.
+    """
+
+    member: bool
+    splits: int
+
+
+def quantile_rule(p: np.ndarray) -> np.ndarray:
+    """Return one p-value for each feature, shape (d,), of those of several splits, (n_splits, d), however dependent.
+
+    The smallest, over shares above 0.05, of the quantile of the p-values at the share, divided by it; times 1 - log
+    0.05, which is 4.0. A feature that few splits select is large in most of them, and so in all.
+
+    Examples
+    --------
+    >>> quantile_rule(np.array([[0.001, 0.001], [0.002, 1.0], [0.004, 1.0], [0.003, 1.0]])).round(4).tolist()
+    [0.016, 0.016]
+    """
+    n = len(p)
+    ranks = _ranks(n)
+    of_shares = np.sort(p, axis=0)[ranks - 1] * (n / ranks)[:, np.newaxis]
+    return np.minimum(1.0, PRICE * of_shares.min(axis=0))
+
+
+def are_signed(features: Table, target: Column, feature_groups: Mapping[str, Sequence[str]]) -> dict[str, bool]:
+    """Return of each feature whether its effect is a correlation: not where it, its group or the target is wider."""
+    groups = [group_of(name, feature_groups) or name for name in features.names]
+    return {
+        column.name: groups.count(group) == 1 and max(len(column.levels), len(target.levels)) <= 2
+        for column, group in zip(features.columns, groups, strict=True)
+    }
+
+
+def combined(
+    by_split: Sequence[Sequence[Confirmation]],
+    members: Sequence[str],
+    is_signed: Mapping[str, bool],
+    feature_groups: Mapping[str, Sequence[str]] = NO_GROUPS,
+) -> list[RepeatedConfirmation]:
+    """Return what the splits say together of the members, and then of any other feature that they confirm.
+
+    Parameters
+    ----------
+    by_split : sequence of sequences of Confirmation
+        Of each split, the features that its search selected, tested on the rows that it never saw.
+    members : sequence of str
+        The features that are shown: those of the first split.
+    is_signed : mapping of str to bool
+        Whether a feature's effect is a correlation, -1 to 1, and not Cramér's V, 0 to 1.
+    feature_groups : mapping of str to sequence of str
+        Features that stay together, and count as one.
+    """
+    n, names = len(by_split), list(dict.fromkeys([*members, *(one.feature for found in by_split for one in found)]))
+    if not names:
+        return []
+    at = {name: column for column, name in enumerate(names)}
+    p, corrected = np.ones((n, len(names))), np.ones((n, len(names)))
+    tested: dict[str, list[Confirmation]] = {name: [] for name in names}
+    for split, found in enumerate(by_split):
+        n_variables = len({group_of(one.feature, feature_groups) or one.feature for one in found})
+        for one in found:
+            p[split, at[one.feature]] = one.p_value
+            corrected[split, at[one.feature]] = min(1.0, n_variables * one.p_value)
+            tested[one.feature].append(one)
+    p_values, is_confirmed = quantile_rule(p), quantile_rule(corrected) <= LEVEL
+    return [
+        RepeatedConfirmation(
+            name,
+            float(np.median([one.statistic for one in tested[name]])),
+            float(p_values[at[name]]),
+            float(np.median([one.effect for one in tested[name]])),
+            *interval(tested[name], n, is_signed[name]),
+            bool(is_confirmed[at[name]]),
+            name in members,
+            len(tested[name]),
+        )
+        for name in names
+        if name in members or is_confirmed[at[name]]
+    ]
+
+
+def interval(tested: Sequence[Confirmation], n_splits: int, is_signed: bool) -> tuple[float, float]:
+    """Return the lowest and the highest effect whose p-values the quantile rule puts above 0.05; NaN if none is.
+
+    In a split the p-value of an effect is that of its distance from the split's own, on Fisher's scale, in standard
+    errors; a split that did not test the feature rejects no effect. An effect is rejected if, for some k, k splits
+    reject it at k / n times 0.05 / 4.0. So the ends are ends of a split's own interval at such a level.
+    """
+    lowest = -math.inf if is_signed or any(one.effect < 0 for one in tested) else 0.0
+    centres = np.arctanh([one.effect for one in tested])
+    errors = (np.arctanh([one.high for one in tested]) - centres) / WIDTH
+    says_something = (errors > 0) | (centres != 0)  # of a split in which nothing was left of a column it is neither
+    centres, errors = centres[says_something], errors[says_something]
+    ranks = _ranks(n_splits)
+    widths = np.array([-NormalDist().inv_cdf(LEVEL * k / (n_splits * PRICE) / 2) for k in ranks.tolist()])
+    ends = (centres + np.multiply.outer([-1.0, 1.0], np.multiply.outer(widths, errors))).ravel()
+    candidates = np.concatenate([[lowest, math.inf], ends[ends > lowest]])
+    far = np.abs(candidates[:, np.newaxis] - centres) * (1.0 - ROUNDING)  # (candidate, split)
+    n_rejecting = (far[:, np.newaxis, :] > np.multiply.outer(widths, errors)).sum(axis=2)  # (candidate, rank)
+    held = candidates[(n_rejecting < ranks).all(axis=1)]
+    return (math.tanh(held.min()), math.tanh(held.max())) if len(held) else (math.nan, math.nan)
+
+
+def _ranks(n: int) -> np.ndarray:
+    """Return how many of n splits a share above the smallest may hold."""
+    ranks = np.arange(1, n + 1)
+    return ranks[ranks > SMALLEST_SHARE * n * (1.0 + ROUNDING)]
+
+
+def selected_again(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[str], str, str]:
+    """Return the features that the folds of one search select by an aggregation rule, with its status and reason."""
+    combined = aggregate([outcome.members for outcome in outcomes], rule)
+    chosen = [str(feature["feature"]) for feature in combined.features if feature["chosen"]]
+    return chosen, *worst_status([(outcome.status, outcome.reason) for outcome in outcomes])

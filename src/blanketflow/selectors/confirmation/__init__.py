@@ -1,1 +1,0 @@
-"""Tests of what a search selected on rows that it never saw."""
