@@ -13,7 +13,7 @@ REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "blanketflow"
 
 #: For each room of the package, the other rooms that it may import; `docs/architecture.md` draws the same.
-ROOMS: dict[str, tuple[str, ...]] = {
+ROOMS = {
     "core": (),
     "kernels": ("core",),
     "models": ("core", "kernels"),
@@ -22,14 +22,51 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "selectors": ("core", "kernels", "models", "ci", "search"),
     "data": ("core",),
     "counts": ("core", "ci", "data"),
+    "searches": ("core", "kernels", "models", "ci", "search", "selectors", "data"),
+    "plugins": ("core", "models", "ci", "search", "selectors"),
+    "config": ("core", "models", "ci", "search", "selectors", "searches"),
+    "reporting": ("core", "data"),
+    "workflow": (
+        "kernels",
+        "core",
+        "models",
+        "ci",
+        "search",
+        "selectors",
+        "searches",
+        "data",
+        "counts",
+        "config",
+        "reporting",
+    ),
+    "api": (
+        "core",
+        "models",
+        "ci",
+        "search",
+        "selectors",
+        "searches",
+        "data",
+        "counts",
+        "config",
+        "reporting",
+        "workflow",
+    ),
+    "cli": (
+        "core",
+        "models",
+        "ci",
+        "search",
+        "selectors",
+        "searches",
+        "data",
+        "counts",
+        "config",
+        "reporting",
+        "workflow",
+        "api",
+    ),
 }
-ROOMS["searches"] = (*ROOMS["selectors"], "selectors", "data")
-ROOMS["plugins"] = ("core", "models", "ci", "search", "selectors")
-ROOMS["config"] = (*ROOMS["plugins"], "searches")
-ROOMS["reporting"] = ("core", "data")
-ROOMS["workflow"] = ("kernels", *ROOMS["config"], "data", "counts", "config", "reporting")
-ROOMS["api"] = (*ROOMS["config"], "data", "counts", "config", "reporting", "workflow")
-ROOMS["cli"] = (*ROOMS["api"], "api")
 #: What the package itself offers, each loaded when first asked for.
 ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "api")
 #: The files and folders of `ci` in order: each imports only those before it, also for types. Folders are kinds of test.
