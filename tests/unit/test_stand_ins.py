@@ -295,6 +295,6 @@ def test_the_command_line_says_once_of_which_features_one_is_enough(copies, meth
 
 def test_auto_looks_for_them_once(units):
     X, y = units
-    with mock.patch("blanketflow.searches.run_fold.with_stand_ins", side_effect=AssertionError):
+    with mock.patch("blanketflow.searches.stages.with_stand_ins", side_effect=AssertionError):
         found = bf.select(X.drop(columns="near"), y)
     assert [row.feature for row in found.stand_ins["celsius"]] == ["fahrenheit"]
