@@ -200,8 +200,8 @@ def select(
     """
     import pandas as pd
 
+    from ..searches.workers import load_kernels
     from ..selectors.judged.in_time import load_models
-    from ..workflow.workers import load_kernels
     from .selectors import Auto
 
     load_kernels()  # before the time limit counts

@@ -23,6 +23,7 @@ from ..search.steps import Step
 from ..searches.every_target import Search
 from ..searches.run_fold import fold_seed
 from ..searches.sample import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
+from ..searches.workers import n_workers
 from ..selectors.base import Method
 from ..selectors.compatibility import (
     check_choice,
@@ -32,7 +33,6 @@ from ..selectors.compatibility import (
     check_resolution,
     for_missing_cells,
 )
-from ..workflow.workers import n_workers
 from .arguments import SHARED
 from .found_blankets import Blankets
 

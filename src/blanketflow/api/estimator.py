@@ -7,34 +7,28 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO, OF_FOLD, choose_test, described, why_no_spline
-from ..core.counted_warnings import say_once, with_warnings
-from ..core.design import is_complex
-from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
+from ..ci.choice import AUTO
+from ..core.counted_warnings import say_once
+from ..core.errors import DependentRowsWarning, ParameterError, UnreliableWarning
 from ..core.limits import Limits
 from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
 from ..core.progress_lines import Teller
-from ..core.row_sample import sample_told
 from ..core.seeds import seed_of
 from ..core.stand_ins import StandIn
 from ..core.task import infer_task, target_column
 from ..data.arrow_frames import is_arrow_table
 from ..data.columns import gaps
-from ..data.splits import rows_of_folds
-from ..searches.aggregate import aggregate, check_rule
-from ..searches.run_fold import fold_seed, run_fold
-from ..searches.sample import check_rows, filled, rows_at_hand, with_strata
-from ..selectors.base import FoldOutcome, Method, worst_status
-from ..selectors.compatibility import check_choice, check_pair, for_missing_cells, why_p_values_mislead
-from ..workflow.workers import MANY, n_workers
+from ..searches.aggregate import check_rule
+from ..searches.sample import Sample, rows_at_hand, with_strata
+from ..searches.search import Outcome, Search
+from ..selectors.base import Method
+from ..selectors.compatibility import check_choice, check_pair
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
-from .confirmed import confirmed, first_searched, rows_searched
-from .frames import plain, selected_columns, table_and_target, trace, with_own_names
+from .frames import confirmation_frame, plain, selected_columns, table_and_target, trace, with_own_names
 from .selector_display import SelectorDisplay
 from .untyped_bases import BaseEstimator, SelectorMixin
 
@@ -56,6 +50,7 @@ class _Fitted:
     feature_groups_: dict[str, list[str]]
     status_: str
     reason_: str
+    notes_: list[str]
     sample_: str
     ci_test_: CITest | None
     ci_test_reason_: str
@@ -95,6 +90,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     status_, reason_ : str
         ``ok``; ``timeout`` if a limit was reached and the answer is what was found by then; ``unreliable`` if the
         method doubts its answer. The reason is empty if the status is ``ok``.
+    notes_ : list of str
+        What there is to know of rows, test and answer.
     sample_ : str
         Of how many rows how many were taken, if there are more than `max_rows`; else empty.
     ci_test_ : CITest or None
@@ -216,58 +213,39 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         >>> bf.GS(ci_test="fisher-z").fit([[0.0, 1], [1, 0], [2, 2], [3, 1], [4, 0]], [0, 1, 2, 3, 4.5]).blankets_
         [['x0']]
         """
-        method, test = self.configured()
-        name, drop, of_rows = type(self).__name__, self.missing == "drop", (sample_weight, groups, self.weights_are)
+        name, search = type(self).__name__, self.search()
         read = with_strata(name, *table_and_target(self, X, y), within)
-        features, target, together, are_weighted = rows_at_hand(name, *read, *of_rows, drop)
-        missing = gaps(read[0])
+        missing, drop = gaps(read[0]), self.missing == "drop"
+        features, target, together, are_counted = rows_at_hand(
+            name, *read, sample_weight, groups, self.weights_are, drop
+        )
         self.task_ = infer_task(target, self.task).name
-        if self.task_ not in method.card.tasks:
-            raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
-        target = target_column(target, self.task_)
-        if len(np.unique(target.values)) < 2:
-            raise DataError("y has only one class or value. Give rows of at least two.")
-        seed, limits, self.ci_test_reason_ = seed_of(self.random_state), Limits(self.time_limit, self.max_tests), ""
-        folds = rows_of_folds(target, self.n_folds, seed, self.fold_rows, together, name)
-        is_searched = first_searched(self, target, seed, together)
-        n_rows = [int(is_searched[rows].sum()) for _, rows in folds]
-        if test == AUTO:
-            of, has_design = OF_FOLD if self.n_folds else "", is_complex(features.design)
-            no_spline = why_no_spline(method.tests_sets(), getattr(self, "min_effect", None))
-            choice = choose_test(described(features, target), min(n_rows), of, are_weighted, has_design, no_spline)
-            test, self.ci_test_reason_ = choice.configured(), choice.reason
-        self.ci_test_ = test = for_missing_cells(name, method, test, self.missing, self.imputations)
-        check_rows(name, method, test, are_weighted, features.design, self.confirm is not None, self.max_rows)
-        self.sample_ = sample_told(n_rows[0], self.max_rows)
-        tell = Teller(self.verbose, name)
+        sample = Sample(features, target_column(target, self.task_), self.task_, together, are_counted, missing)
+        return with_own_names(self._take(search.run(sample, Teller(self.verbose, name), self.n_jobs)), self._own_names)
 
-        def search(seed: int, is_searched: np.ndarray) -> list[FoldOutcome]:
-            found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(folds)))(
-                delayed(with_warnings)(
-                    run_fold,
-                    method,
-                    test,
-                    filled(features.take(rows), self.missing, test),
-                    target.take(rows),
-                    fold_seed(seed, fold),
-                    limits,
-                    tell.of(f"fold {fold}") if self.n_folds else tell,
-                    self._prior(),
-                    name,
-                    None if together is None else together[rows],
-                    getattr(self, "min_effect", None),
-                    n_workers(name, self.n_jobs, MANY) if len(folds) == 1 else 1,
-                    True,
-                    missing,
-                )
-                for fold, rows in rows_searched(folds, is_searched, target, self.max_rows, seed)
-            )
-            say_once(name, *(warned for _, warned in found), stacklevel=3)
-            return [outcome for outcome, _ in found]
+    def search(self) -> Search:
+        """Return the search that these parameters ask for; raises `ParameterError` as `fit` does.
 
-        fitted = self._collect(search(seed, is_searched), [fold for fold, _ in folds])
-        fitted.confirmed_ = confirmed(fitted, features, target, seed, together, search)
-        return with_own_names(fitted, self._own_names)
+        Its CI test is ``auto`` if it is chosen for the table.
+        """
+        method, test = self.configured()
+        return Search(
+            method,
+            test,
+            seed_of(self.random_state),
+            self.n_folds,
+            self.fold_rows,
+            self.aggregate,
+            Limits(self.time_limit, self.max_tests),
+            self._prior(),
+            self.max_rows,
+            self.missing,
+            self.imputations,
+            getattr(self, "min_effect", None),
+            self.confirm,
+            self.confirm_splits,
+            type(self).__name__,
+        )
 
     def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:
         """Return the method and its CI test with these parameters; raises `ParameterError` as `fit` does.
@@ -305,30 +283,32 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         """Return what is known of features, by the names that they have in a `Table`."""
         return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
 
-    def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> Self:
-        combined = aggregate(sets := [outcome.members for outcome in outcomes], self.aggregate)
-        chosen = [feature for feature in combined.features if feature["chosen"]]
-        self.selected_features_ = [feature["feature"] for feature in chosen]
+    def _take(self, outcome: Outcome) -> Self:
+        """Set what `fit` sets, and warn of what an outcome says."""
+        chosen, name, said = outcome.chosen, type(self).__name__, outcome.notes_by_kind
+        self.selected_features_ = outcome.features
         self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
         self.importances_ = {feature["feature"]: feature["importance"] for feature in chosen}
-        self.frequencies_ = {feature["feature"]: feature["frequency"] for feature in combined.features}
-        self.stand_ins_ = {feature["feature"]: list(feature["stand_ins"]) for feature in chosen}
+        self.frequencies_ = {feature["feature"]: feature["frequency"] for feature in outcome.combined.features}
+        self.stand_ins_ = outcome.stand_ins
         self.groups_ = {feature["feature"]: feature["group"] for feature in chosen if feature["group"]}
-        self.feature_groups_ = in_order_of_groups(self.selected_features_, self._prior().feature_groups)
-        self.blankets_ = [[member.feature for member in fold] for fold in sets]
-        self.blanket_counts_ = [1] * len(sets)
-        if len(outcomes) == 1 and outcomes[0].answers:
-            self.blankets_ = [list(answer.features) for answer in outcomes[0].answers]
-            self.blanket_counts_ = [answer.count for answer in outcomes[0].answers]
-        self.candidates_ = [s.feature for s in outcomes[combined.best or 0].candidates]
-        self.verdict_ = outcomes[combined.best].verdict if combined.best is not None else {}
-        self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
-        self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
-        self.caution_ = why_p_values_mislead(self.method_class, self.ci_test_)
+        self.feature_groups_ = in_order_of_groups(self.selected_features_, outcome.search.prior.feature_groups)
+        self.blankets_ = [blanket for blanket, _ in outcome.blankets]
+        self.blanket_counts_ = [count for _, count in outcome.blankets]
+        self.candidates_ = [s.feature for s in (outcome.winner or outcome.found[0]).candidates]
+        self.verdict_, self.n_tests_ = outcome.verdict, outcome.n_tests
+        self.status_, self.reason_, self.notes_ = outcome.status, outcome.reason, outcome.notes
+        self.ci_test_, self.ci_test_reason_ = outcome.search.test, outcome.search.reason
+        self.sample_, self.caution_ = said.get("sample", ""), said["misleading"]
+        self.trace_ = trace(outcome.folds, outcome.found)
+        self.confirmed_ = confirmation_frame(outcome)
+        if doubt := said.get("groups"):
+            warnings.warn(f"{name}: {doubt}.", DependentRowsWarning, stacklevel=3)
+        say_once(name, *outcome.warned, stacklevel=3)
+        for doubt in outcome.doubts:
+            warnings.warn(f"{name}: {doubt}.", UnreliableWarning, stacklevel=3)
         if self.status_ == "unreliable":
-            said = f"{type(self).__name__}: the answer is unreliable: {self.reason_}."
-            warnings.warn(said, UnreliableWarning, stacklevel=3)
-        self.trace_ = trace(folds, outcomes)
+            warnings.warn(f"{name}: the answer is unreliable: {self.reason_}.", UnreliableWarning, stacklevel=3)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from ..core.number_texts import warn_of_number_texts
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
+from ..searches.confirmation import Confirmation, RepeatedConfirmation
 from ..searches.sample import check_complete
+from ..searches.search import Outcome
 from ..selectors.base import FoldOutcome
 
 if TYPE_CHECKING:
@@ -173,3 +176,13 @@ def trace(folds: Sequence[str], outcomes: Sequence[FoldOutcome]) -> pd.DataFrame
     ]
     names = ["fold", "stage", "step", "feature", "kept", "role", "statistic", "p_value", "importance", "given"]
     return pd.DataFrame(rows, columns=names)
+
+
+def confirmation_frame(outcome: Outcome | None = None) -> pd.DataFrame:
+    """Return a row for each feature that was tested on rows of its own, with a column for each field of its kind."""
+    import pandas as pd
+
+    several = outcome is not None and outcome.search.confirm_splits > 1
+    kind = RepeatedConfirmation if several else Confirmation
+    rows = () if outcome is None else map(asdict, outcome.confirmed)
+    return pd.DataFrame(rows, columns=[field.name for field in fields(kind)])

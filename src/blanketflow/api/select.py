@@ -5,45 +5,31 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .. import __version__
-from ..ci.base import CITest
-from ..ci.choice import AUTO
-from ..ci.effect import why_p_values_do_not_select
+from ..ci.choice import AUTO, Choice
 from ..config.reading import checked_dataset, read_config
-from ..config.typed import Config, Selector
-from ..core.errors import ConfigError, RowsNeeded, UnsupportedError, shown
+from ..config.typed import Config
+from ..core.design import COUNTS
+from ..core.errors import ConfigError, RowsNeeded, shown
 from ..core.limits import Limits, in_seconds
 from ..core.printable import printable
 from ..core.progress_lines import SILENT, Teller
-from ..core.row_sample import sample_told, sampled
 from ..core.stand_ins import StandIn, in_words, one_is_enough
-from ..core.table import Table
-from ..data.column_roles import max_memory
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
-from ..data.impute import impute
 from ..data.missing_markers import markers_told
-from ..data.sources import read_source
-from ..data.splits import rows_of_folds
+from ..data.sources import max_memory, read_source
 from ..reporting.export import ExportedBlanket
-from ..searches.aggregate import aggregate
-from ..searches.run_fold import fold_seed, run_fold
-from ..selectors.base import FoldOutcome, worst_status
-from ..selectors.compatibility import (
-    decides_by_p_values_alone,
-    for_missing_cells,
-    why_no_strata,
-    why_weights_are_refused,
-)
+from ..searches.sample import Sample
+from ..searches.search import Outcome, Search
 from ..selectors.judged.verdict import rests_on_in_words
 from ..workflow.chosen_tests import with_chosen_tests
-from ..workflow.notes_on_rows import doubted_p_values, told_of_sample
-from ..workflow.peek import facts_of, peek
+from ..workflow.notes_on_rows import MAX_ROWS_CHANGES_NOTHING
+from ..workflow.peek import peek
 from ..workflow.sharded import check_no_shards
-from ..workflow.workers import MANY, n_workers
 from .curve import CURVE, curve
 from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
 
@@ -209,162 +195,104 @@ def select(
     checked_dataset("table", dataset)  # of one target
     config = read_config(raw)
     check_no_shards(config)
-    if config.selectors["selector"].confirm is not None:
-        raise ConfigError("select: confirm is a key of a run, and an argument of selector classes. Remove it here.")
-    found = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell)
-    chosen, told = found.config.selectors["selector"], found.config.chosen.get("table")
-    status, reason = worst_status([(outcome.status, outcome.reason) for outcome in found.outcomes])
-    blanket, blankets, best = _combined(found.outcomes, chosen.aggregate)
-    by_p_values = _p_values(chosen, found.test, found.outcomes[0])
+    begin = time.perf_counter()
+    outcome = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell)
+    search, features = outcome.search, outcome.sample.features
     return Selection(
-        target=found.target,
-        task=found.task,
-        method=chosen.method_name,
-        ci_test=told.id if told else found.test.card.id if found.test else None,
-        ci_test_reason=told.reason if told else "",
-        n_rows=found.features.n_rows,
-        n_features=len(found.features),
-        n_folds=chosen.folds,
-        blanket=[{**row, "kind": found.features[row["feature"]].kind} for row in blanket],
-        blankets=blankets,
-        status=status,
-        reason=reason,
-        n_tests=sum(outcome.n_tests for outcome in found.outcomes),
-        seconds=found.seconds,
+        target=outcome.sample.target.name,
+        task=outcome.sample.task,
+        method=config.selectors["selector"].method_name,
+        ci_test=search.test_id,
+        ci_test_reason=search.reason,
+        n_rows=features.n_rows,
+        n_features=len(features),
+        n_folds=search.folds,
+        blanket=[{**row, "kind": features[row["feature"]].kind} for row in _rows(outcome)],
+        blankets=[blanket for blanket, _ in outcome.blankets],
+        status=outcome.status,
+        reason=outcome.reason,
+        n_tests=outcome.n_tests,
+        seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=list(filter(None, [*found.notes, by_p_values])),
-        verdict=found.outcomes[best].verdict if best is not None else {},
+        notes=outcome.notes,
+        verdict=outcome.verdict,
     )
 
 
-@dataclass(frozen=True)
-class _Searched:
-    """What a search found, and of what; `config` has the test that was chosen."""
+def _search(config: Config, seed: int) -> Search:
+    """Return the search of a configuration of one data set and one selector."""
+    spec, chosen = config.datasets["table"], config.selectors["selector"]
+    test = AUTO if chosen.ci_test == AUTO else config.test("table", "selector")
+    return Search(
+        chosen.method,
+        test,
+        seed,
+        chosen.folds,
+        chosen.fold_rows,
+        chosen.aggregate,
+        Limits(chosen.time_limit, chosen.max_tests),
+        config.prior("table", "selector"),
+        missing=spec["missing"],
+        imputations=spec.get("imputations"),
+        min_effect=chosen.min_effect,
+        confirm=chosen.confirm,
+        confirm_splits=chosen.confirm_splits,
+        where="select",
+    )
 
-    config: Config
-    test: CITest | None
-    features: Table
-    target: str
-    task: str
-    outcomes: list[FoldOutcome]
-    seconds: float
-    notes: list[str]
 
-
-def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> _Searched | None:
+def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> Outcome | None:
     """Search on what is kept of a file that is beyond `max_memory`; return None if rows are needed."""
-    spec, begin = config.datasets["table"], time.perf_counter()
-    blocks = blocks_beyond_memory("table", asked, spec) if config.selectors["selector"].folds == 0 else None
+    spec, search = config.datasets["table"], _search(config, seed)
+    of_rows = search.folds or search.confirm is not None
+    blocks = None if of_rows else blocks_beyond_memory("table", asked, spec)
     if blocks is None:
         return None
-    # A look refuses what would unpack to too much, which matters only where the rows come into memory.
-    is_auto = config.selectors["selector"].ci_test == AUTO
-    config = with_chosen_tests(config, {"table": peek("table", spec, seed)} if is_auto else {})
-    chosen, test = config.selectors["selector"], config.test("table", "selector")
-    table = kept_of_blocks(blocks, chosen.method, test, max_memory("table", spec))
+    if search.test == AUTO:
+        # A look refuses what would unpack to too much, which matters only where the rows come into memory.
+        looked = with_chosen_tests(config, {"table": peek("table", spec, seed)})
+        told = looked.chosen_test("table", "selector")
+        search = replace(search, test=looked.test("table", "selector"), choice=Choice(told.id, told.reason))
+    table = kept_of_blocks(blocks, search.method, search.test, max_memory("table", spec))
     if table is None:
         return None
-    agreement, prior = table.statistics.agreement, config.prior("table", "selector")
-    features = table.select(blocks.names[:-1])
-    try:
-        outcome = run_fold(
-            chosen.method,
-            test,
-            features,
-            table[agreement.target],
-            fold_seed(seed, "0"),
-            Limits(chosen.time_limit, chosen.max_tests),
-            prior=prior,
-            where="select",
-            min_effect=chosen.min_effect,
-        )
-    except RowsNeeded:  # the search came to two labels, and here the rows are at hand
-        return None
+    agreement = table.statistics.agreement
     note = (
         f"rows were read in blocks, and {'products' if table.statistics.cross_products else 'packed codes'} kept: the "
         "table is beyond max_memory. It was not looked through for findings"
     )
-    seconds = time.perf_counter() - begin
-    return _Searched(config, test, features, agreement.target, agreement.task, [outcome], seconds, [note])
+    features = table.select(blocks.names[:-1])
+    try:
+        return search.run(Sample(features, table[agreement.target], agreement.task, notes=(note,)))
+    except RowsNeeded:  # the search came to two labels, and here the rows are at hand
+        return None
 
 
-def _searched_on_rows(config: Config, seed: int, n_jobs: int | None, tell: Teller) -> _Searched:
+def _searched_on_rows(config: Config, seed: int, n_jobs: int | None, tell: Teller) -> Outcome:
     """Search on all rows of a table, or on each fold's."""
-    spec = config.datasets["table"]
+    spec, search = config.datasets["table"], _search(config, seed)
     source = read_source("table", spec, seed)
-    facts = facts_of(source)
-    config = with_chosen_tests(config, {"table": facts})
-    chosen, test = config.selectors["selector"], config.test("table", "selector")
-    if reason := why_weights_are_refused(spec.get("weights_are"), chosen.method, test):
-        raise UnsupportedError(f"select: {reason}. Choose another method or test.")
-    if spec.get("within") is not None and (reason := why_no_strata(chosen.method, test)):
-        raise UnsupportedError(f"select: {reason}. Remove within, or choose another method.")
-    to_look_at = in_one_line(map(Finding.as_dict, findings(source)))
-    begin = time.perf_counter()
-    limits = Limits(chosen.time_limit, chosen.max_tests)
-    folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
-    outcomes = []
-    test = for_missing_cells("select", chosen.method, test, spec["missing"], spec.get("imputations"))
-    max_rows = config.max_rows("table", test or chosen.method)
-    for fold, of_fold in folds:
-        rows = sampled(of_fold, source.target.values, max_rows, fold_seed(seed, fold))
-        features = source.features.take(rows)
-        target = source.target.take(rows)
-        found = run_fold(
-            chosen.method,
-            test,
-            features if test and test.incomplete else impute(features, features),
-            target,
-            fold_seed(seed, fold),
-            limits,
-            prior=config.prior("table", "selector"),
-            where="select",
-            groups=None if source.groups is None else source.groups[rows],
-            min_effect=chosen.min_effect,
-            n_jobs=n_workers("select", n_jobs, MANY),
-            gaps=source.gaps,
-            tell=tell,
-        )
-        outcomes.append(found)
-    told_of_table = [found_line(source.found), markers_told(source.markers), to_look_at]
-    pair = "table", "selector"
-    told_of_groups = doubted_p_values(config, {"table": facts}, [pair]).get("table", [])
-    of_sample = sample_told(len(folds[0][1]), max_rows) if max_rows else told_of_sample(config, "table", [pair])
-    notes, seconds = [*told_of_table, *told_of_groups, of_sample], time.perf_counter() - begin
-    return _Searched(
-        config,
-        test,
-        source.features,
-        source.target.name,
-        source.task.name,
-        outcomes,
-        seconds,
-        list(filter(None, notes)),
-    )
+    notes = [found_line(source.found), markers_told(source.markers)]
+    notes.append(in_one_line(map(Finding.as_dict, findings(source))))
+    are_counted = spec.get("weights_are") == COUNTS
+    of_rows = source.groups, are_counted, source.gaps
+    sample = Sample(source.features, source.target, source.task.name, *of_rows)
+    search = search.for_sample(sample)
+    if spec.get("max_rows"):
+        search = replace(search, max_rows=config.max_rows("table", search.test or search.method))
+        notes.append("" if search.max_rows else MAX_ROWS_CHANGES_NOTHING)
+    return search.run(replace(sample, notes=tuple(filter(None, notes))), tell, n_jobs)
 
 
-def _p_values(chosen: Selector, test: CITest | None, found: FoldOutcome) -> str:
-    """Return in words that p-values no longer select; empty if they do, or an effect is asked for beside them."""
-    alpha = chosen.method.options().get("alpha")
-    if alpha is None or found.marginal is None or not decides_by_p_values_alone(chosen.method, test, chosen.min_effect):
-        return ""
-    return why_p_values_do_not_select(found.marginal, alpha)
-
-
-def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:
-    """Return the blanket's rows, all blankets, and the fold whose set is the answer, if it is that of one fold."""
-    combined = aggregate(sets := [outcome.members for outcome in outcomes], rule)
-    fields = ("feature", "role", "group", "importance", "frequency")
-    blanket = [
-        {name: row[name] for name in fields}
-        | {"p_value": combined.spoken[row["feature"]].p_value, "given": combined.spoken[row["feature"]].listed}
+def _rows(outcome: Outcome) -> list[dict[str, Any]]:
+    """Return a row for each selected feature, with the test that it was decided by."""
+    spoken = outcome.combined.spoken
+    return [
+        {name: row[name] for name in ("feature", "role", "group", "importance", "frequency")}
+        | {"p_value": spoken[row["feature"]].p_value, "given": spoken[row["feature"]].listed}
         | {"stand_ins": [other._asdict() for other in row["stand_ins"]]}
-        for row in combined.features
-        if row["chosen"]
+        for row in outcome.chosen
     ]
-    if len(outcomes) == 1 and outcomes[0].answers:
-        return blanket, [list(answer.features) for answer in outcomes[0].answers], combined.best
-    return blanket, [[member.feature for member in fold] for fold in sets], combined.best
 
 
 def settings(pairs: Sequence[str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +13,7 @@ import numpy as np
 from ..core.design import COUNTS
 from ..core.errors import ConfigError, DataError
 from ..core.prior import KEYS
-from ..core.seeds import DEFAULT_SEED, seed_of
+from ..core.seeds import DEFAULT_SEED
 from ..counts.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
 from ..counts.sufficient_statistics import SufficientStatistics
 
@@ -255,11 +256,9 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     ['a']
     """
     from ..ci.choice import AUTO
-    from ..core.limits import Limits
     from ..counts.statistics_file import read_statistics_of
     from ..counts.summed_table import SummedTable
-    from ..searches.run_fold import fold_seed, run_fold
-    from .confirmed import confirmation_frame
+    from ..searches.sample import Sample
 
     if isinstance(statistics, str | Path):
         statistics = read_statistics_of(statistics)
@@ -271,22 +270,13 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
             )
     if selector.task not in ("auto", agreement.task):
         raise ConfigError(f"{name}: task is {selector.task}, but what was counted is for {agreement.task}.")
-    method, test = selector.configured()
-    table = SummedTable(statistics)
-    if test == AUTO:
-        test = _chosen(table)
+    search, table = selector.search(), SummedTable(statistics)
+    search = replace(search, test=_chosen(table)) if search.test == AUTO else search
     features = table.select([column for column in table.names if column != agreement.target])
-    seed = fold_seed(seed_of(selector.random_state), "0")
-    prior, limits = selector._prior(), Limits(selector.time_limit, selector.max_tests)
-    effect = getattr(selector, "min_effect", None)
-    outcome = run_fold(
-        method, test, features, table[agreement.target], seed, limits, prior=prior, where=name, min_effect=effect
-    )
-    selector.task_, selector.ci_test_, selector.ci_test_reason_, selector.sample_ = agreement.task, test, "", ""
+    selector.task_ = agreement.task
     selector._table_names, selector._own_names = features.names, {}
     selector.n_features_in_, selector.feature_names_in_ = len(features), np.array(features.names, dtype=object)
-    selector.confirmed_ = confirmation_frame([])
-    return selector._collect([outcome], ["0"])
+    return selector._take(search.run(Sample(features, table[agreement.target], agreement.task)))
 
 
 def _chosen(table: SummedTable) -> CITest:

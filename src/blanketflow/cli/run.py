@@ -77,8 +77,8 @@ def _run(words: Sequence[str], plain: bool) -> int:
 
 def _run_alone(arguments: SnakemakeArguments, plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
+    from ..searches.workers import compile_kernels
     from ..workflow.output_folder import check_state
-    from ..workflow.workers import compile_kernels
 
     if not arguments.wants_output:
         check_state(arguments.directory / ".snakemake")

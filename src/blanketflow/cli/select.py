@@ -65,8 +65,8 @@ def select(
     from ..ci.choice import AUTO
     from ..core.registry import look_up
     from ..reporting.export import FORMS
+    from ..searches.workers import compile_kernels
     from ..selectors.judged.in_time import load_models
-    from ..workflow.workers import compile_kernels
 
     if to is not None and to not in FORMS:
         raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")

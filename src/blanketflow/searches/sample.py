@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,47 @@ import numpy as np
 from ..ci.base import CITest
 from ..core.design import Design
 from ..core.design_arguments import as_design, labels_as_numbers, weighted_rows
-from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnsupportedError
+from ..core.errors import DataError
 from ..core.levels import used_levels, with_used_levels
-from ..core.row_sample import sampled
 from ..core.table import Column, Table
 from ..data.columns import first_infinite, missing_by_column
 from ..data.impute import impute
-from ..selectors.base import Method
-from ..selectors.compatibility import why_groups_are_ignored, why_no_sampling_weights, why_no_strata, why_no_weights
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a search reads: rows of features and target, and what is known of the rows.
+
+    Parameters
+    ----------
+    features : Table
+        With the design of the rows: sampling weights, clusters and strata.
+    target : Column
+        Categorical for classification, else numeric; without missing cells.
+    task : str
+        ``classification`` or ``regression``.
+    groups : ndarray of shape (n,), optional
+        Numbers of rows that stay together wherever rows are split.
+    are_counted : bool
+        Whether rows stand for several equal rows each.
+    gaps : mapping of str to int
+        How many cells of which features were missing in the table.
+    notes : tuple of str
+        What there is to know of how the table was read.
+    """
+
+    features: Table
+    target: Column
+    task: str
+    groups: np.ndarray | None = None
+    are_counted: bool = False
+    gaps: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def take(self, rows: np.ndarray) -> Sample:
+        """Return some of the rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, features=self.features.take(rows), target=self.target.take(rows), groups=groups)
 
 
 def rows_at_hand(
@@ -74,40 +107,6 @@ def with_strata(name: str, features: Table, target: Column, within: Any) -> tupl
     return features.with_design(replace(features.design or Design(), within=codes)), target
 
 
-def check_rows(
-    name: str,
-    method: Method,
-    test: CITest | None,
-    are_weighted: bool,
-    design: Design | None,
-    confirm: bool,
-    max_rows: int | None,
-) -> None:
-    """Raise `UnsupportedError` if anything refuses the rows; warn if groups make p-values doubtful.
-
-    A sample of at most `max_rows` is refused with weights, and by `ParameterError` where the search takes all rows. The
-    test decides it, or the method if it has none. (Of a data set in a config a sample may be asked, since some searches
-    on it take one and others do not.)
-    """
-    if are_weighted and (reason := why_no_weights(method, test, confirm)):
-        raise UnsupportedError(f"{name}: {reason}. Repeat the rows, or choose another method or test.")
-    n_groups = None if design is None else design.n_clusters
-    if test is not None and test.knows_clusters and n_groups is None:
-        raise UnsupportedError(f"{name}: permute of {test.card.id} needs groups. Give fit groups, or remove permute.")
-    has_weights = design is not None and design.weights is not None
-    if has_weights and (reason := why_no_sampling_weights(method, test, confirm)):
-        raise UnsupportedError(f"{name}: {reason}. Choose another method or test.")
-    if design is not None and design.within is not None and (reason := why_no_strata(method, test, confirm)):
-        raise UnsupportedError(f"{name}: {reason}. Remove within, or choose another method.")
-    if n_groups and test is not None and (reason := why_groups_are_ignored(test, n_groups)):
-        warnings.warn(f"{name}: {reason}.", DependentRowsWarning, stacklevel=3)
-    if max_rows is not None and are_weighted:
-        raise UnsupportedError(f"{name}: rows that count several times are not sampled. Remove max_rows.")
-    if max_rows is not None and not (test or method).card.takes_max_rows:
-        of = method.card.id if test is None else f"{method.card.id} with {test.card.id}"
-        raise ParameterError(f"{name}: {of} takes all rows, and never a sample of them. Remove max_rows.")
-
-
 def check_complete(features: Table, missing: str) -> None:
     """Raise `DataError` if a cell is infinite, or is missing and nothing is to become of it."""
     incomplete = features.first_incomplete() if missing == "error" else first_infinite(features.columns)
@@ -125,14 +124,6 @@ def filled(features: Table, missing: str, test: CITest | None = None) -> Table:
     """
     is_taken = test is not None and test.incomplete is not None
     return impute(features, features) if missing in ("impute", "pairwise") and not is_taken else features
-
-
-def sample_of_table(table: Table, max_rows: int | None, seed: int) -> tuple[Table, str]:
-    """Return a table, or beyond `max_rows` a sample of it that no target stratifies, and in words that it is one."""
-    if max_rows is None or table.n_rows <= max_rows:
-        return table, ""
-    rows = sampled(np.arange(table.n_rows), np.zeros(table.n_rows), max_rows, seed)
-    return with_used_levels(table.take(rows)), f"{max_rows:,} of {table.n_rows:,} rows were taken (max_rows)"
 
 
 def _complete(name: str, features: Table) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..core.counted_warnings import Counts, say_once, with_warnings
 from ..core.parameters import Configurable
 from ..data.beyond_memory import limited_memory
 from ..data.column_roles import RawTable, max_memory
+from ..searches.workers import n_workers
 from ..selectors.base import Method
 from .finished_run import finished_run
 from .grain import fold_ids
@@ -34,7 +35,6 @@ from .stages.marginal import ci_test
 from .stages.splits import draw_splits
 from .stages.table import store
 from .tabulate import tabulate
-from .workers import n_workers
 
 if TYPE_CHECKING:
     from ..reporting.report import Run

@@ -8,6 +8,9 @@ from ..config.typed import Config
 from ..selectors.compatibility import why_groups_are_ignored, why_p_values_mislead
 from .peek import Facts
 
+#: What a sample of rows is where no search takes one.
+MAX_ROWS_CHANGES_NOTHING = "max_rows changes nothing: no search fits models or compares rows with rows"
+
 
 def doubted_p_values(
     config: Config, facts: Mapping[str, Facts], pairs: Iterable[tuple[str, str]]
@@ -47,6 +50,6 @@ def told_of_sample(config: Config, dataset: str, pairs: Iterable[tuple[str, str]
     own = [name for d, name in pairs if d == dataset]
     taking = [s for s in own if (config.test(dataset, s) or config.selectors[s].method).card.takes_max_rows]
     if not taking:
-        return "max_rows changes nothing: no search fits models or compares rows with rows"
+        return MAX_ROWS_CHANGES_NOTHING
     rest = "" if len(taking) == len(own) else "; the others take all rows"
     return f"beyond {max_rows:,} rows a stratified sample is taken by {', '.join(taking)}{rest}"

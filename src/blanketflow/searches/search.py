@@ -1,0 +1,474 @@
+"""A search as a value: all that decides what is found in a table, written as JSON, with one verb, `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ..ci import get_ci_test
+from ..ci.base import CITest
+from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, described, why_no_spline
+from ..ci.effect import why_p_values_do_not_select
+from ..ci.missing import incomplete_rule
+from ..core.cards import IMPUTATIONS
+from ..core.confirm import searched_rows, seed_of_split, why_no_splits
+from ..core.counted_warnings import Counts, with_warnings
+from ..core.design import is_complex
+from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError
+from ..core.limits import NO_LIMITS, Limits
+from ..core.parameters import Configurable
+from ..core.prior import NOTHING, PriorKnowledge
+from ..core.progress_lines import SILENT, Teller
+from ..core.row_sample import sample_told, sampled
+from ..core.seeds import DEFAULT_SEED
+from ..core.stand_ins import StandIn
+from ..core.table import Table
+from ..data.splits import rows_of_folds
+from ..selectors import get_method
+from ..selectors.base import FoldOutcome, Method, worst_status
+from ..selectors.compatibility import (
+    decides_by_p_values_alone,
+    for_missing_cells,
+    why_groups_are_ignored,
+    why_no_sampling_weights,
+    why_no_strata,
+    why_no_weights,
+    why_p_values_mislead,
+)
+from ..selectors.external import External
+from .aggregate import Aggregate, aggregate, check_rule
+from .confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
+from .run_fold import fold_seed, run_fold
+from .sample import Sample, filled
+from .workers import MANY, n_workers
+
+#: What is written of a search only where it is not this.
+_USUAL: dict[str, Any] = {
+    "folds": 0,
+    "fold_rows": "train",
+    "aggregate": "best-blanket",
+    "max_rows": None,
+    "missing": "error",
+    "imputations": None,
+    "min_effect": None,
+    "confirm": None,
+    "confirm_splits": 1,
+}
+
+
+@dataclass(frozen=True)
+class Search:
+    """All that decides what is found in a table; equal searches of equal tables find the same, to the last bit.
+
+    Parameters
+    ----------
+    method : Method
+        The configured method.
+    test : CITest, "auto" or None
+        The configured CI test; ``auto`` for the one that suits the table, None for methods without one.
+    seed : int
+        Of everything that is drawn at random.
+    folds : int
+        Inner folds whose sets are combined; 0 searches all rows once.
+    fold_rows : {"train", "part"}
+        Rows of a fold: all but its part, or the part.
+    aggregate : str or mapping
+        How the sets of the folds are combined.
+    limits : Limits
+        What each stage may spend on a fold.
+    prior : PriorKnowledge
+        What is known of features.
+    max_rows : int, optional
+        Most rows of a fold, of more a sample.
+    missing : {"error", "impute", "drop", "pairwise"}
+        What becomes of missing cells.
+    imputations : int, optional
+        Imputed copies over which every CI test is pooled.
+    min_effect : float, optional
+        Smallest effect that counts.
+    confirm : float, optional
+        Share of the rows that the search leaves out, on which each member is then tested.
+    confirm_splits : int
+        How often the rows are divided so.
+    where : str
+        What messages begin with.
+    choice : Choice, optional
+        The CI test as it was chosen, and why.
+
+    Examples
+    --------
+    >>> from blanketflow.selectors.causal.iamb import IAMB
+    >>> search = Search(IAMB(alpha=0.01), get_ci_test("fisher-z"), folds=5)
+    >>> Search.from_dict(search.as_dict()) == search
+    True
+    """
+
+    method: Method
+    test: CITest | Literal["auto"] | None = AUTO
+    seed: int = DEFAULT_SEED
+    folds: int = 0
+    fold_rows: str = "train"
+    aggregate: str | Mapping[str, float] = "best-blanket"
+    limits: Limits = NO_LIMITS
+    prior: PriorKnowledge = NOTHING
+    max_rows: int | None = None
+    missing: str = "error"
+    imputations: int | None = None
+    min_effect: float | None = None
+    confirm: float | None = None
+    confirm_splits: int = 1
+    where: str = field(default="search", compare=False)
+    choice: Choice | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if options contradict each other."""
+        check_rule(self.aggregate, self.where)
+        if reason := why_no_splits(self.confirm, self.confirm_splits):
+            raise ParameterError(f"{self.where}: {reason}")
+        incomplete_rule(self.where, self.missing, self.imputations)
+
+    @property
+    def reason(self) -> str:
+        """Why the CI test was chosen, if it was."""
+        return "" if self.choice is None else self.choice.reason
+
+    @property
+    def test_id(self) -> str | None:
+        """The id of the CI test, with the options that were chosen."""
+        if self.choice is not None:
+            return self.choice.test_id
+        return self.test.card.id if isinstance(self.test, CITest) else self.test
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the search as JSON has it.
+
+        Raises `ConfigError` if an option is an object, such as a fitted model, which JSON cannot say.
+        """
+        said: dict[str, Any] = {"method": _name(self.method), "options": _options(self.method), "seed": self.seed}
+        said["ci_test"] = self.test
+        if isinstance(self.test, CITest):
+            said["ci_test"] = {"type": _name(self.test), "options": _options(self.test)}
+        limits = {"time_limit": self.limits.time_limit, "max_tests": self.limits.max_tests}
+        given = {"limits": {key: value for key, value in limits.items() if value is not None}}
+        given["prior"] = self.prior.as_dict()
+        own = {key: getattr(self, key) for key, usual in _USUAL.items() if getattr(self, key) != usual}
+        return {**said, **{key: value for key, value in given.items() if value}, **own}
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any], where: str = "search") -> Search:
+        """Return the search that `as_dict` wrote, or that of the spec of a job."""
+        of_test = said.get("ci_test")
+        test = get_ci_test(of_test["type"], **of_test["options"]) if isinstance(of_test, Mapping) else of_test
+        own = {key: said.get(key, usual) for key, usual in _USUAL.items()}
+        if isinstance(of_test, Mapping) and (rule := of_test.get("missing") or of_test.get(IMPUTATIONS)):
+            own |= {"missing": "impute", "imputations": rule} if isinstance(rule, int) else {"missing": rule}
+        return cls(
+            get_method(said["method"], where, dict(said["options"])),
+            test,
+            said["seed"],
+            limits=Limits(**said.get("limits", {})),
+            prior=PriorKnowledge.joined(said.get("prior", {})),
+            where=where,
+            **own,
+        )
+
+    def for_sample(self, sample: Sample) -> Search:
+        """Return the search with the CI test that suits the smallest of its folds, if it is to be chosen."""
+        if self.test != AUTO:
+            return self
+        return self.with_test_for(sample.features, sample.target, min(self._folds(sample)[1]), sample.are_counted)
+
+    def _folds(self, sample: Sample) -> tuple[list[tuple[str, np.ndarray]], list[int]]:
+        """Return the rows of each fold, and how many of them the search sees."""
+        folds = rows_of_folds(sample.target, self.folds, self.seed, self.fold_rows, sample.groups, self.where)
+        is_searched = self._searched(sample, self.seed)
+        return folds, [int(is_searched[rows].sum()) for _, rows in folds]
+
+    def with_test_for(
+        self, features: Table, target: Any, n_rows: int, are_counted: bool = False, why_not_spline: str = ""
+    ) -> Search:
+        """Return the search with the CI test that suits a table, if it is to be chosen; `target` as in `described`."""
+        if self.test != AUTO:
+            return self
+        no_spline = why_no_spline(self.method.tests_sets(), self.min_effect) or why_not_spline
+        of, has_design = OF_FOLD if self.folds else "", is_complex(features.design)
+        choice = choose_test(described(features, target), n_rows, of, are_counted, has_design, no_spline)
+        return replace(self, test=choice.configured(), choice=choice)
+
+    def suited(self, features: Table, are_counted: bool) -> tuple[Search, str]:
+        """Return the search with its test as it takes missing cells, and why p-values of grouped rows mislead, if so.
+
+        Raises
+        ------
+        UnsupportedError
+            If the method or the test cannot take the weights, groups, strata or missing cells of the rows.
+        ParameterError
+            If `max_rows` is asked for where the search takes all rows.
+        """
+        design, confirms = features.design, self.confirm is not None
+        test = for_missing_cells(self.where, self.method, self.test, self.missing, self.imputations)
+        if are_counted and (reason := why_no_weights(self.method, test, confirms)):
+            raise UnsupportedError(f"{self.where}: {reason}. Repeat the rows, or choose another method or test.")
+        n_groups = None if design is None else design.n_clusters
+        if test is not None and test.knows_clusters and n_groups is None:
+            raise UnsupportedError(
+                f"{self.where}: permute of {test.card.id} needs groups. Give fit groups, or remove permute."
+            )
+        has_weights = design is not None and design.weights is not None
+        if has_weights and (reason := why_no_sampling_weights(self.method, test, confirms)):
+            raise UnsupportedError(f"{self.where}: {reason}. Choose another method or test.")
+        if design is not None and design.within is not None and (reason := why_no_strata(self.method, test, confirms)):
+            raise UnsupportedError(f"{self.where}: {reason}. Remove within, or choose another method.")
+        if self.max_rows is not None and are_counted:
+            raise UnsupportedError(f"{self.where}: rows that count several times are not sampled. Remove max_rows.")
+        if self.max_rows is not None and not (test or self.method).card.takes_max_rows:
+            of = self.method.card.id if test is None else f"{self.method.card.id} with {test.card.id}"
+            raise ParameterError(f"{self.where}: {of} takes all rows, and never a sample of them. Remove max_rows.")
+        doubt = why_groups_are_ignored(test, n_groups) if n_groups and test is not None else ""
+        return replace(self, test=test), doubt
+
+    def run(self, sample: Sample, tell: Teller = SILENT, n_jobs: int | None = 1) -> Outcome:
+        """Search a table.
+
+        Parameters
+        ----------
+        sample : Sample
+            Its rows.
+        tell : Teller
+            Says lines to a person.
+        n_jobs : int, optional
+            Processes that share folds, or the work on the one set of rows; nothing that is found depends on it.
+
+        Raises
+        ------
+        UnsupportedError, ParameterError, DataError
+            If method, test and rows do not suit each other.
+        LimitReached
+            If a limit was reached and the method is not anytime.
+        """
+        if sample.task not in self.method.card.tasks:
+            raise UnsupportedError(f"{self.method.card.id} does not do {sample.task}; see its card.")
+        if not sample.features.has_rows:
+            return self._of(sample, ["0"], [self._on_fold(sample, "0", tell, n_jobs)], {})
+        target = sample.target
+        if len(np.unique(target.values)) < 2:
+            raise DataError("y has only one class or value. Give rows of at least two.")
+        folds, n_rows = self._folds(sample)
+        search, doubt = self.for_sample(sample).suited(sample.features, sample.are_counted)
+        notes = {"groups": doubt, "sample": sample_told(n_rows[0], self.max_rows)}
+        found, warned = search._on_folds(sample, folds, self.seed, tell, n_jobs)
+        outcome = search._of(sample, [fold for fold, _ in folds], found, notes, warned)
+        return outcome if self.confirm is None else search._confirmed(outcome, sample, folds, tell, n_jobs)
+
+    def _searched(self, sample: Sample, seed: int) -> np.ndarray:
+        """Return which rows the search sees, (n,)."""
+        return searched_rows(sample.target.values, self.confirm, seed, sample.groups, self.where)
+
+    def _on_folds(
+        self, sample: Sample, folds: Sequence[tuple[str, np.ndarray]], seed: int, tell: Teller, n_jobs: int | None
+    ) -> tuple[list[FoldOutcome], list[Counts]]:
+        """Return what each fold finds, and the warnings of other packages."""
+        from joblib import Parallel, delayed
+
+        is_searched, search = self._searched(sample, seed), replace(self, seed=seed)
+        within = n_jobs if len(folds) == 1 else 1
+        found = Parallel(n_jobs=n_workers(self.where, n_jobs, len(folds)))(
+            delayed(with_warnings)(
+                search._on_fold,
+                sample.take(sampled(own, sample.target.values, self.max_rows, fold_seed(seed, fold))),
+                fold,
+                tell.of(f"fold {fold}") if self.folds else tell,
+                within,
+            )
+            for fold, own in ((fold, rows[is_searched[rows]]) for fold, rows in folds)
+        )
+        return [outcome for outcome, _ in found], [warned for _, warned in found]
+
+    def _on_fold(self, sample: Sample, fold: str, tell: Teller, n_jobs: int | None) -> FoldOutcome:
+        """Return what is found on the rows of one fold."""
+        has_rows = sample.features.has_rows
+        return run_fold(
+            self.method,
+            self.test,
+            filled(sample.features, self.missing, self.test) if has_rows else sample.features,
+            sample.target,
+            fold_seed(self.seed, fold),
+            self.limits,
+            tell=tell,
+            prior=self.prior,
+            where=self.where,
+            groups=sample.groups,
+            min_effect=self.min_effect,
+            n_jobs=n_workers(self.where, n_jobs, MANY),
+            gaps=sample.gaps,
+        )
+
+    def _of(
+        self,
+        sample: Sample,
+        folds: Sequence[str],
+        found: Sequence[FoldOutcome],
+        notes: Mapping[str, str],
+        warned: Sequence[Counts] = (),
+    ) -> Outcome:
+        """Return the outcome of the searches of all folds."""
+        alpha, first = self.method.options().get("alpha"), found[0].marginal
+        by_p_values = alpha is not None and decides_by_p_values_alone(self.method, self.test, self.min_effect)
+        said = {
+            **{f"table {at}": note for at, note in enumerate(sample.notes)},
+            **notes,
+            "misleading": why_p_values_mislead(self.method, self.test),
+            "p-values": why_p_values_do_not_select(first, alpha) if by_p_values and first is not None else "",
+        }
+        sets = [outcome.members for outcome in found]
+        return Outcome(self, sample, list(folds), list(found), aggregate(sets, self.aggregate), said, list(warned))
+
+    def _confirmed(
+        self,
+        outcome: Outcome,
+        sample: Sample,
+        folds: Sequence[tuple[str, np.ndarray]],
+        tell: Teller,
+        n_jobs: int | None,
+    ) -> Outcome:
+        """Return the outcome with each selected feature tested on rows that its search never saw."""
+        of_features, by_split, doubts, all_warned = self.prior.feature_groups, [], [], outcome.warned
+        for number in range(self.confirm_splits):
+            seed, members = seed_of_split(self.seed, number), outcome.features
+            if number:
+                found, warned = self._on_folds(sample, folds, seed, tell, n_jobs)
+                all_warned = all_warned + warned
+                members, status, reason = selected_again(found, self.aggregate)
+                if status != "ok":
+                    doubts.append(f"the search of split {number + 1} of confirm_splits is {status}: {reason}")
+            out = sample.take(np.flatnonzero(~self._searched(sample, seed)))
+            rows = filled(out.features, self.missing), out.target
+            by_split.append(confirm_members(*rows, members, seed, out.groups, self.where, of_features))
+        tested: Sequence[Confirmation] = by_split[0]
+        if self.confirm_splits > 1:
+            signed = are_signed(sample.features, sample.target, of_features)
+            tested = combined(by_split, outcome.features, signed, of_features)
+        return replace(outcome, confirmed=tested, doubts=doubts, warned=all_warned)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found in a table, and everything that there is to say of it.
+
+    Attributes
+    ----------
+    search : Search
+        The search, with the CI test that it was made with.
+    sample : Sample
+        What it read.
+    folds : list of str
+        Ids of the folds.
+    found : list of FoldOutcome
+        What each fold's stages returned.
+    combined : Aggregate
+        The folds' sets as one.
+    notes_by_kind : dict of str to str
+        What to know of rows, test and answer, by what it is about; empty where there is nothing to say.
+    warned : list of counts
+        Warnings of other packages.
+    confirmed : sequence of Confirmation
+        Each selected feature on rows that the search never saw, if that was asked for.
+    doubts : list of str
+        What went wrong in the searches that are repeated to confirm.
+    """
+
+    search: Search
+    sample: Sample
+    folds: list[str]
+    found: list[FoldOutcome]
+    combined: Aggregate
+    notes_by_kind: dict[str, str]
+    warned: list[Counts] = field(default_factory=list)
+    confirmed: Sequence[Confirmation] = ()
+    doubts: list[str] = field(default_factory=list)
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of rows, test and answer."""
+        return [note for note in self.notes_by_kind.values() if note]
+
+    @property
+    def chosen(self) -> list[dict[str, Any]]:
+        """The selected features, most important first, as `Aggregate` has them."""
+        return [feature for feature in self.combined.features if feature["chosen"]]
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the selected features, most important first."""
+        return [feature["feature"] for feature in self.chosen]
+
+    @property
+    def stand_ins(self) -> dict[str, list[StandIn]]:
+        """The features that could stand in for each selected one."""
+        return {feature["feature"]: list(feature["stand_ins"]) for feature in self.chosen}
+
+    @property
+    def blankets(self) -> list[tuple[list[str], int]]:
+        """The set of each fold, or all answers of a method that gives several, with how often each was found."""
+        if len(self.found) == 1 and self.found[0].answers:
+            return [(list(answer.features), answer.count) for answer in self.found[0].answers]
+        return [([member.feature for member in outcome.members], 1) for outcome in self.found]
+
+    @property
+    def winner(self) -> FoldOutcome | None:
+        """The fold whose set is the answer; None where sets are combined into one that no fold found."""
+        return None if self.combined.best is None else self.found[self.combined.best]
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """What the method says of its answer beside the features."""
+        return {} if self.winner is None else self.winner.verdict
+
+    @property
+    def status(self) -> str:
+        """``ok``, ``unreliable`` or ``timeout``: the most serious of all folds."""
+        return self._worst[0]
+
+    @property
+    def reason(self) -> str:
+        """Why the status is not ``ok``."""
+        return self._worst[1]
+
+    @property
+    def _worst(self) -> tuple[str, str]:
+        return worst_status([(outcome.status, outcome.reason) for outcome in self.found])
+
+    @property
+    def n_tests(self) -> int:
+        """Number of CI tests computed."""
+        return sum(outcome.n_tests for outcome in self.found)
+
+
+def _name(configured: Configurable) -> str:
+    """Return the id of a method or test of this package, else where its class is."""
+    if isinstance(configured, External):
+        return configured.path
+    kind = type(configured)
+    is_own = kind.__module__.partition(".")[0] == __package__.partition(".")[0]
+    return configured.card.id if is_own else f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _options(configured: Configurable) -> dict[str, Any]:
+    options = dict(configured.options())
+    for key, value in options.items():
+        if not _is_plain(value):
+            raise ConfigError(
+                f"{configured.card.id}: {key} is an object of {type(value).__name__}, which JSON cannot say. Name it."
+            )
+    return options
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float | bool)
