@@ -1,6 +1,6 @@
 """GS(m), RGS(m,k) and Relieved on near-parity, as in Margaritis (2009), figures 1 and 2.
 
-`python benchmarks/near_parity.py` writes the tables and the chart of docs/near-parity.md; some ten minutes on one core.
+`python -m studies.near_parity` writes the tables and the chart of README.md; some ten minutes on one core.
 With `--quick` it prints smaller ones.
 """
 
@@ -15,7 +15,6 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
-from page import write
 from scipy import stats
 
 import blanketflow as bf
@@ -29,8 +28,9 @@ from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.filters.relieved import Relieved
+from studies.shared.page import write
 
-PAGE = Path(__file__).parents[1] / "docs" / "near-parity.md"
+PAGE = Path(__file__).with_name("README.md")
 ROWS, DATA_SETS, K = 1000, 20, 1000
 #: At 10 % noise; and the noise, of 50 variables.
 SIZES, NOISES = (10, 20, 30, 40, 50, 75, 100), (0.0, 0.1, 0.2, 0.3, 0.4)

@@ -1,5 +1,6 @@
 """Studies run, write what their pages read, and the pages are what their results say. Nothing here is timed."""
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -26,6 +27,13 @@ def run(script, *arguments):
     done = subprocess.run(asked, capture_output=True, text=True, cwd=REPO)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_every_module_of_a_study_can_be_imported():
+    """Without the packages that studies compare with, which are imported where they are measured."""
+    every = sorted(path.relative_to(REPO).with_suffix("") for path in STUDIES.rglob("*.py"))
+    for module in every:
+        importlib.import_module(".".join(module.parts).removesuffix(".__init__"))
 
 
 @pytest.mark.extended
