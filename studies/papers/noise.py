@@ -1,6 +1,6 @@
 """How far chance moves our number from one partition and one seed to the next: from what two scripts have measured.
 
-partition_noise.py has scores of further partitions, for the runs of config/papers/ with one partition; without them
+partition_noise.py has scores of further partitions, for the runs of configs/ with one partition; without them
 the spread over that partition's folds counts, which is wider. ppfs_seeds.py has selections on all rows by further
 seeds: a run has one seed.
 """

@@ -93,7 +93,7 @@ def draw_curves(folder: Path) -> None:
 
 @cache
 def printed_tables(run: str) -> dict[tuple[str, str, str], PrintedTable]:
-    """Return the printed tables of a config of config/papers/, by number, measure and model."""
+    """Return the printed tables of a config of configs/, by number, measure and model."""
     config = yaml.safe_load((CONFIGS / f"{run}.yaml").read_text(encoding="utf-8"))
     every = (table for spec in config["tables"].values() for table in read_printed(ROOT / spec["path"]))
     return {(table.table, table.measure, table.model or ""): table for table in every}

@@ -1,6 +1,6 @@
 """How far the partition alone moves a score: `nice python -m studies.papers.partition_noise`, after paper_data.py.
 
-The runs of config/papers/ with one partition of the rows tell nothing of that, and the spread over its folds is wider.
+The runs of configs/ with one partition of the rows tell nothing of that, and the spread over its folds is wider.
 So some selectors of each config are run here on further partitions: each from its own seed, all else as in the config.
 Kept is a row for each partition, data set, selector, model and metric, in results/partition_noise.parquet, which
 papers.py takes its noise from. A data set that is there is left alone: `--anew` measures it again.

@@ -2,7 +2,7 @@
 
 Seconds of another machine and language cannot be compared, but how a method's seconds relate to those of IAMB on the
 same data set can. Ours take milliseconds, less than reading the table does, so that their ratios are those of the
-numbers of tests. Each method runs once on all rows, with the options of config/papers/; what the configs leave out is
+numbers of tests. Each method runs once on all rows, with the options of configs/; what the configs leave out is
 left out. Renews a block of printed.md.
 """
 

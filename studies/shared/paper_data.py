@@ -1,4 +1,4 @@
-"""Put the data sets of config/papers/ where its configs look for them: `python -m studies.shared.paper_data`.
+"""Put the data sets of studies/papers/configs/ where its configs look for them: `python -m studies.shared.paper_data`.
 
 Each set that paper_data.yaml names becomes a file data/NAME.parquet, or data/NAME.npz with data/NAME.y.csv where it is
 sparse. They are made from the folder that the environment variable BLANKETFLOW_DATA names, with one folder a set:

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 CONFIG, WIDE = (
-    yaml.safe_load((PROJECT / f"config/papers/{name}.yaml").read_text("utf-8"))
+    yaml.safe_load((PROJECT / f"studies/papers/configs/{name}.yaml").read_text("utf-8"))
     for name in ("unified-view", "unified-view-wide")
 )
 CAUSAL = ("mmpc", "hiton-pc", "mmmb", "hiton-mb", "iamb")

@@ -19,7 +19,7 @@ from bnlearn_rules import RENDERINGS, RULES, ExactT, Target
 from literal import KnownTest, golden
 
 METHODS = discover("blanketflow.selectors")
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "peers.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "studies" / "peers" / "README.md"
 #: bnlearn's names of tests, and the same tests here: its adjusted variant says p = 1 below 5 rows a cell, as ours.
 TESTS = {
     "mi": bf.get_ci_test("g2", dof="nominal", min_samples_per_cell=0, unreliable="use"),
