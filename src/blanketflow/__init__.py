@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
     from .api.get_selector import get_selector
+    from .api.read_search import read_search
     from .api.sample_curve import sample_curve
     from .api.selectors import *
     from .api.statistics import agree, count, fit_statistics, merge, pack
     from .ci import get_ci_test
+    from .searches.search import Search
 
 __version__ = "0.1.0"
 # fmt: off
@@ -34,9 +36,9 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITON
     "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI",
     "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments",
     "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures",
-    "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar",
-    "TrueBlanket", "agree", "blankets", "compare", "count", "fit_statistics", "get_ci_test", "get_selector",
-    "list_ci_tests", "list_selectors", "merge", "pack", "sample_curve", "select"]
+    "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "Search", "StabilitySelection", "Stepwise",
+    "TIEStar", "TrueBlanket", "agree", "blankets", "compare", "count", "fit_statistics", "get_ci_test", "get_selector",
+    "list_ci_tests", "list_selectors", "merge", "pack", "read_search", "sample_curve", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {
@@ -50,6 +52,8 @@ _ELSEWHERE = {
     "get_selector": ".api.get_selector",
     "merge": ".api.statistics",
     "pack": ".api.statistics",
+    "Search": ".searches.search",
+    "read_search": ".api.read_search",
     "sample_curve": ".api.sample_curve",
     "select": ".api.answer",
 }

@@ -93,7 +93,6 @@ def test_several_blankets_options_of_the_test_and_limits(table, capsys):
         (["sklearn:wine", "--method", "gs", "--ci-test", "g22"], "g22"),
         (["sklearn:wine", "--method", "mim", "--ci-test", "ppi"], "mim needs a test that measures mutual-information"),
         (["sklearn:wine", "--method", "mim", "--data-set", "shards=4"], "shards are jobs of a workflow"),
-        (["sklearn:wine", "--method", "mim", "--set", "confirm=0.5"], "confirm is a key of a run"),
     ],
 )
 def test_mistakes_end_in_one_message(arguments, message, capsys):

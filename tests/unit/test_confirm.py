@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 
 import blanketflow as bf
 from blanketflow.api.select import select
@@ -176,9 +177,12 @@ def test_configurations_that_could_not_confirm_are_refused(more, said):
         read_config(raw | more)
 
 
-def test_the_command_that_writes_no_run_refuses_it():
-    with pytest.raises(ConfigError, match="select: confirm is a key of a run"):
-        select({"source": "sklearn:wine"}, {"method": "gs", "confirm": 0.5}, {}, seed=0)
+def test_the_command_confirms_as_the_class_does():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    found = select({"source": "sklearn:wine"}, {"method": "gs", "confirm": 0.5}, {}, seed=0)
+    fitted = bf.GS(confirm=0.5).fit(X, y)
+    assert found.confirmed == fitted.confirmed_.to_dict("records") and len(found.confirmed) > 1
+    assert "confirmed (p = " in found.text()
 
 
 def test_a_class_of_which_one_side_has_no_row_is_refused():

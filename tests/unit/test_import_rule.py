@@ -68,7 +68,7 @@ ROOMS = {
     ),
 }
 #: What the package itself offers, each loaded when first asked for.
-ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "api")
+ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "searches", "api")
 #: The files and folders of `ci` in order: each imports only those before it, also for types. Folders are kinds of test.
 ORDER_IN_CI = (
     *("tails", "multiple_testing", "effect", "pooling", "engines", "unbound", "clusters", "missing", "bind"),

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import blanketflow as bf
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
+from blanketflow.searches.run_fold import run_fold
 from blanketflow.selectors.judged.held_out import judge
 from blanketflow.selectors.judged.pace import Pace
 
@@ -61,7 +62,16 @@ def test_rounds_of_judging_are_counted():
 
     table = as_table(np.c_[X[:40, :1], Y[:40]])
     said = []
-    judge(table.select(["x0"]), target_column(table["x1"], "regression"), 0, 2, 5, Pace(), tell=said.append)
+    judge(
+        table.select(["x0"]),
+        target_column(table["x1"], "regression"),
+        0,
+        2,
+        5,
+        Pace(),
+        tell=said.append,
+        search=run_fold,
+    )
     assert [line.partition(":")[0] for line in said] == [f"round {i} of 6" for i in range(1, 7)]
 
 

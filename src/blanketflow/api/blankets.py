@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO, choose_test, described, why_no_spline
+from ..ci.choice import AUTO
 from ..core.convert import as_table
-from ..core.design import is_complex
-from ..core.errors import DataError, ParameterError, UnsupportedError, shown
+from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnsupportedError, shown
 from ..core.limits import Limits
 from ..core.number_texts import warn_of_number_texts
 from ..core.prior import PriorKnowledge, as_texts
 from ..core.progress_lines import Teller
 from ..core.registry import look_up
-from ..core.table import Table
 from ..data.arrow_frames import as_frame
 from ..search.steps import Step
-from ..searches.every_target import Search
-from ..searches.run_fold import fold_seed
-from ..searches.sample import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
+from ..searches.every_target import EveryTarget
+from ..searches.sample import check_complete, rows_at_hand, with_strata
+from ..searches.search import Search
 from ..searches.workers import n_workers
 from ..selectors.base import Method
 from ..selectors.compatibility import (
@@ -31,7 +30,6 @@ from ..selectors.compatibility import (
     check_min_effect,
     check_pair,
     check_resolution,
-    for_missing_cells,
 )
 from .arguments import SHARED
 from .found_blankets import Blankets
@@ -165,17 +163,33 @@ def blankets(
         raise DataError("blankets needs a table of at least two columns.")
     table, _ = with_strata("blankets", table, table[0], within)
     of_rows = (sample_weight, groups, weights_are)
-    table, _, _, are_weighted = rows_at_hand("blankets", table, table[0], *of_rows, missing == "drop")
-    test = _configured_test(configured, ci_test, table, are_weighted, min_effect)
-    check_pair(configured, test)
-    test = for_missing_cells("blankets", configured, test, missing, imputations)
-    check_rows("blankets", configured, test, are_weighted, table.design, False, max_rows)
-    table, sample = sample_of_table(table, max_rows, fold_seed(random_state, "0"))
-    table = filled(table, missing, test)
+    table, _, _, are_counted = rows_at_hand("blankets", table, table[0], *of_rows, missing == "drop")
+    search = Search(
+        configured,
+        _test_asked(configured, ci_test),
+        random_state,
+        limits=Limits(time_limit, max_tests),
+        prior=PriorKnowledge.joined(prior),
+        max_rows=max_rows,
+        missing=missing,
+        imputations=imputations,
+        min_effect=min_effect,
+        where="blankets",
+    )
+    is_long = table.n_rows * len(table) ** 2 > MOST_CELLS_OF_ALL
+    search = search.with_test_for(
+        table, None, table.n_rows, are_counted, "spline takes long for all columns" if is_long else ""
+    )
+    check_pair(configured, search.test)
+    search, doubt = search.suited(table, are_counted)
+    if doubt:
+        warnings.warn(f"blankets: {doubt}.", DependentRowsWarning, stacklevel=2)
+    test = search.test
+    table, sample = search.sample_of(table)
     check_min_effect("blankets", configured, test, min_effect)
     own = own_names(X)
     ordered = table.in_order_of_names()
-    known = PriorKnowledge.joined(prior).of(ordered.names, "blankets", table.names[0])
+    known = search.prior.of(ordered.names, "blankets", table.names[0])
     in_groups = {column: group for group, columns in known.feature_groups.items() for column in columns}
     check_feature_groups("blankets", configured, test, known.feature_groups, min_effect)
     wanted = list(map(str, targets)) if targets is not None else [n for n in table.names if n not in in_groups]
@@ -197,9 +211,8 @@ def blankets(
             "blankets: exclude and exclude_targets leave no column to search among. Name fewer columns or targets."
         )
     check_resolution(configured, test, n_features)
-    limits, tell = Limits(time_limit, max_tests), Teller(verbose, "blankets")
-    search = Search(configured, test, ordered, random_state, limits, tell, min_effect or 0.0, frozenset(latent), known)
-    found, statuses, n_tests = search.dealt(wanted, n_workers("blankets", n_jobs, len(wanted)))
+    searched = EveryTarget(search, ordered, frozenset(latent), known, Teller(verbose, "blankets"))
+    found, statuses, n_tests = searched.dealt(wanted, n_workers("blankets", n_jobs, len(wanted)))
     return Blankets(
         {own.get(name, name): [_renamed(step, own) for step in found[name]] for name in wanted if name in found},
         {own.get(name, name): statuses[name] for name in wanted},
@@ -227,18 +240,11 @@ def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:
     return configured
 
 
-def _configured_test(
-    method: Method, ci_test: str | CITest | None, table: Table, are_weighted: bool, min_effect: float | None
-) -> CITest:
-    if isinstance(ci_test, CITest):
-        return ci_test
+def _test_asked(method: Method, ci_test: str | CITest | None) -> CITest | Literal["auto"]:
     wanted = method.default_test if ci_test is None else ci_test
+    if isinstance(wanted, CITest):
+        return wanted
     if wanted == AUTO:
         check_choice(method)
-        of_rows = table.n_rows, "", are_weighted, is_complex(table.design)
-        no_spline = why_no_spline(method.tests_sets(), min_effect)
-        if table.n_rows * len(table) ** 2 > MOST_CELLS_OF_ALL:
-            no_spline = no_spline or "spline takes long for all columns"
-        chosen = choose_test(described(table, None), *of_rows, no_spline)
-        return chosen.configured()
-    return get_ci_test(wanted, **(method.default_test_options if wanted == method.default_test else {}))
+        return AUTO
+    return get_ci_test(str(wanted), **(method.default_test_options if wanted == method.default_test else {}))

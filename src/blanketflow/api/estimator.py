@@ -221,7 +221,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         )
         self.task_ = infer_task(target, self.task).name
         sample = Sample(features, target_column(target, self.task_), self.task_, together, are_counted, missing)
-        return with_own_names(self._take(search.run(sample, Teller(self.verbose, name), self.n_jobs)), self._own_names)
+        found = search.run(sample, tell=Teller(self.verbose, name), n_jobs=self.n_jobs)
+        return with_own_names(self._take(found), self._own_names)
 
     def search(self) -> Search:
         """Return the search that these parameters ask for; raises `ParameterError` as `fit` does.
@@ -244,7 +245,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             getattr(self, "min_effect", None),
             self.confirm,
             self.confirm_splits,
-            type(self).__name__,
+            where=type(self).__name__,
         )
 
     def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:

@@ -48,7 +48,8 @@ class Selection:
     these, and the rest is from the winning fold. `blankets` has the blanket of each fold, or all answers of a method
     that gives several. `ci_test_reason` says why the test was chosen; it is empty where it was asked for. `seconds` is
     wall time, `notes` say what to know about the table, and `verdict` what the method says of its answer, as `auto`
-    does.
+    does. With ``confirm`` the rows of `confirmed` say what each feature says given the others on rows that the search
+    never saw. `search` is the search, for `blanketflow.read_search`.
     """
 
     target: str
@@ -68,6 +69,8 @@ class Selection:
     seed: int
     notes: list[str] = field(default_factory=list)
     verdict: dict[str, Any] = field(default_factory=dict)
+    confirmed: list[dict[str, Any]] = field(default_factory=list)
+    search: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return self.text()
@@ -160,10 +163,17 @@ class Selection:
     def why(self, row: Mapping[str, Any]) -> str:
         """Return in words why a feature is in the blanket."""
         if self.n_folds:
-            return f"in {round(row['frequency'] * self.n_folds)} of {self.n_folds} folds"
+            return f"in {round(row['frequency'] * self.n_folds)} of {self.n_folds} folds{self._confirmed(row)}"
         if self.ci_test is None:
-            return f"importance {row['importance']:.2g}"
-        return f"p = {row['p_value']:.2g} given {_in_words(row['given'])}"
+            return f"importance {row['importance']:.2g}{self._confirmed(row)}"
+        return f"p = {row['p_value']:.2g} given {_in_words(row['given'])}{self._confirmed(row)}"
+
+    def _confirmed(self, row: Mapping[str, Any]) -> str:
+        """Return in words what rows that the search never saw say of a feature; empty if that was not asked for."""
+        own = next((one for one in self.confirmed if one["feature"] == row["feature"]), None)
+        if own is None:
+            return ""
+        return f"; {'' if own['confirmed'] else 'not '}confirmed (p = {own['p_value']:.2g})"
 
 
 def _in_words(given: list[str] | None) -> str:
@@ -216,6 +226,8 @@ def select(
         seed=seed,
         notes=outcome.notes,
         verdict=outcome.verdict,
+        confirmed=[asdict(one) for one in outcome.confirmed],
+        search=search.as_dict(),
     )
 
 
@@ -281,7 +293,7 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None, tell: Telle
     if spec.get("max_rows"):
         search = replace(search, max_rows=config.max_rows("table", search.test or search.method))
         notes.append("" if search.max_rows else MAX_ROWS_CHANGES_NOTHING)
-    return search.run(replace(sample, notes=tuple(filter(None, notes))), tell, n_jobs)
+    return search.run(replace(sample, notes=tuple(filter(None, notes))), tell=tell, n_jobs=n_jobs)
 
 
 def _rows(outcome: Outcome) -> list[dict[str, Any]]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from ..ci.base import BoundTest, CITest
+from ..ci.base import BoundTest
 from ..ci.feature_groups import bind_groups, variables
 from ..core.counted_warnings import say_once, with_warnings
-from ..core.limits import NO_LIMITS, LimitReached, Limits
+from ..core.limits import NO_LIMITS, LimitReached
 from ..core.prior import Known
 from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.results import CIResults
@@ -20,6 +20,7 @@ from ..selectors.base import Method, Problem
 from ..selectors.causal.neighbours_and_spouses import Found, ParentsAndChildren
 from .problems import tiers_of_variables
 from .run_fold import fold_seed, run_problem
+from .search import Search
 
 #: Up to this share of the columns as targets, processes search from the neighbours that they need.
 MOST_APART = 0.5
@@ -28,18 +29,33 @@ Answers = tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]
 
 
 @dataclass(frozen=True)
-class Search:
-    """The search for the blankets of some targets, by one bound test."""
+class EveryTarget:
+    """A search for the blankets of some columns of a table, by one bound test.
 
-    method: Method
-    test: CITest
+    Parameters
+    ----------
+    search : Search
+        The search, with its test.
+    table : Table
+        What it reads: rows without missing cells, unless the test takes them.
+    latent : frozenset of str
+        Columns that no search sees, but as its target.
+    known : Known
+        What is known of the columns.
+    tell : Teller
+        Says lines to a person.
+    """
+
+    search: Search
     table: Table
-    seed: int
-    limits: Limits
-    tell: Teller
-    min_effect: float
     latent: frozenset[str]
     known: Known
+    tell: Teller = SILENT
+
+    @property
+    def method(self) -> Method:
+        """The method."""
+        return self.search.method
 
     def dealt(self, targets: list[str], n: int) -> Answers:
         """Return what is found with the targets dealt to n processes.
@@ -102,20 +118,22 @@ class Search:
 
     def _can_share(self) -> bool:
         """Whether a column's search is the same for all targets, and cannot end early."""
-        is_free = self.limits == NO_LIMITS and not self.latent and not self.known.included
+        is_free = self.search.limits == NO_LIMITS and not self.latent and not self.known.included
         return is_free and isinstance(self.method, ParentsAndChildren)
 
     def _bound(self) -> BoundTest:
-        bound = bind_groups(self.test, self.table, self.known.feature_groups, self.seed)
-        bound.require(self.min_effect)
+        bound = bind_groups(self.search.test, self.table, self.known.feature_groups, self.search.seed)
+        bound.require(self.search.min_effect or 0.0)
         return bound
 
     def _problem(self, bound: BoundTest, target: str, shared: dict[Any, Any]) -> Problem:
         groups = self.known.feature_groups
         columns = [name for name in self.table.names if name not in self.latent]
         features = [name for name in variables(columns, groups) if name != target]
-        seed = fold_seed(self.seed, "0")
-        problem = Problem(features, target, None, seed, lambda: bound.table, lambda _: bound, self.limits, shared)
+        seed = fold_seed(self.search.seed, "0")
+        problem = Problem(
+            features, target, None, seed, lambda: bound.table, lambda _: bound, self.search.limits, shared
+        )
         problem.min_effect, problem.finds_stand_ins = bound.min_effect, False
         problem.included = tuple(name for name in variables(self.known.included, groups) if name != target)
         problem.tiers = tiers_of_variables(self.known.tiers, groups)

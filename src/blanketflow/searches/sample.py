@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..ci.base import CITest
+from ..core.convert import as_table, column_of_objects
 from ..core.design import Design
 from ..core.design_arguments import as_design, labels_as_numbers, weighted_rows
 from ..core.errors import DataError
 from ..core.levels import used_levels, with_used_levels
 from ..core.table import Column, Table
-from ..data.columns import first_infinite, missing_by_column
+from ..core.task import infer_task, target_column
+from ..data.arrow_frames import as_frame
+from ..data.columns import first_infinite, gaps, missing_by_column
 from ..data.impute import impute
 
 
@@ -94,6 +97,24 @@ def rows_at_hand(
         return with_used_levels(features.take(rows)), used_levels(target.take(rows)), together, False
     together = rows if together is None else together[rows]
     return with_used_levels(features.take(rows)), used_levels(target.take(rows)), together, True
+
+
+def as_sample(where: str, X: Any, y: Any, missing: str = "error", task: str = "auto") -> Sample:
+    """Return features and a target of any kind as a search reads them; `where` begins messages.
+
+    Raises `DataError` if they cannot be read, or cells are missing and nothing is to become of them.
+    """
+    features, column = (
+        as_table(as_frame(X)),
+        column_of_objects(str(getattr(y, "name", None) or "target"), np.asarray(y)),
+    )
+    check_complete(features, missing)
+    known = gaps(features)
+    features, column, groups, are_counted = rows_at_hand(
+        where, features, column, None, None, "counts", missing == "drop"
+    )
+    task = infer_task(column, task).name
+    return Sample(features, target_column(column, task), task, groups, are_counted, known)
 
 
 def with_strata(name: str, features: Table, target: Column, within: Any) -> tuple[Table, Column]:

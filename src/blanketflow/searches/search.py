@@ -18,12 +18,13 @@ from ..core.confirm import searched_rows, seed_of_split, why_no_splits
 from ..core.counted_warnings import Counts, with_warnings
 from ..core.design import is_complex
 from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError
+from ..core.levels import with_used_levels
 from ..core.limits import NO_LIMITS, Limits
 from ..core.parameters import Configurable
 from ..core.prior import NOTHING, PriorKnowledge
 from ..core.progress_lines import SILENT, Teller
 from ..core.row_sample import sample_told, sampled
-from ..core.seeds import DEFAULT_SEED
+from ..core.seeds import DEFAULT_SEED, derive_seed
 from ..core.stand_ins import StandIn
 from ..core.table import Table
 from ..data.splits import rows_of_folds
@@ -42,7 +43,7 @@ from ..selectors.external import External
 from .aggregate import Aggregate, aggregate, check_rule
 from .confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
 from .run_fold import fold_seed, run_fold
-from .sample import Sample, filled
+from .sample import Sample, as_sample, filled
 from .workers import MANY, n_workers
 
 #: What is written of a search only where it is not this.
@@ -93,6 +94,8 @@ class Search:
         Share of the rows that the search leaves out, on which each member is then tested.
     confirm_splits : int
         How often the rows are divided so.
+    identity : tuple of str
+        Data set and split from which random numbers derive in a workflow; empty for a table by itself.
     where : str
         What messages begin with.
     choice : Choice, optional
@@ -120,6 +123,7 @@ class Search:
     min_effect: float | None = None
     confirm: float | None = None
     confirm_splits: int = 1
+    identity: tuple[str, ...] = ()
     where: str = field(default="search", compare=False)
     choice: Choice | None = field(default=None, compare=False)
 
@@ -153,7 +157,7 @@ class Search:
             said["ci_test"] = {"type": _name(self.test), "options": _options(self.test)}
         limits = {"time_limit": self.limits.time_limit, "max_tests": self.limits.max_tests}
         given = {"limits": {key: value for key, value in limits.items() if value is not None}}
-        given["prior"] = self.prior.as_dict()
+        given |= {"prior": self.prior.as_dict(), "identity": list(self.identity)}
         own = {key: getattr(self, key) for key, usual in _USUAL.items() if getattr(self, key) != usual}
         return {**said, **{key: value for key, value in given.items() if value}, **own}
 
@@ -165,6 +169,7 @@ class Search:
         own = {key: said.get(key, usual) for key, usual in _USUAL.items()}
         if isinstance(of_test, Mapping) and (rule := of_test.get("missing") or of_test.get(IMPUTATIONS)):
             own |= {"missing": "impute", "imputations": rule} if isinstance(rule, int) else {"missing": rule}
+        own["identity"] = tuple(said.get("identity", ()))
         return cls(
             get_method(said["method"], where, dict(said["options"])),
             test,
@@ -183,7 +188,9 @@ class Search:
 
     def _folds(self, sample: Sample) -> tuple[list[tuple[str, np.ndarray]], list[int]]:
         """Return the rows of each fold, and how many of them the search sees."""
-        folds = rows_of_folds(sample.target, self.folds, self.seed, self.fold_rows, sample.groups, self.where)
+        identity = self.identity and (*self.identity, self.folds, "folds")
+        seed = derive_seed(self.seed, *identity) if identity else self.seed
+        folds = rows_of_folds(sample.target, self.folds, seed, self.fold_rows, sample.groups, self.where)
         is_searched = self._searched(sample, self.seed)
         return folds, [int(is_searched[rows].sum()) for _, rows in folds]
 
@@ -230,13 +237,27 @@ class Search:
         doubt = why_groups_are_ignored(test, n_groups) if n_groups and test is not None else ""
         return replace(self, test=test), doubt
 
-    def run(self, sample: Sample, tell: Teller = SILENT, n_jobs: int | None = 1) -> Outcome:
+    def sample_of(self, table: Table) -> tuple[Table, str]:
+        """Return the rows of a table that the searches for all columns see, and in words whether it is a sample.
+
+        Beyond `max_rows` it is one that no target stratifies. Missing cells are imputed where tests do not take them.
+        """
+        rows = sampled(np.arange(table.n_rows), np.zeros(table.n_rows), self.max_rows, fold_seed(self.seed, "0"))
+        said = ""
+        if len(rows) < table.n_rows:
+            said = f"{self.max_rows:,} of {table.n_rows:,} rows were taken (max_rows)"
+            table = with_used_levels(table.take(rows))
+        return filled(table, self.missing, self.test), said
+
+    def run(self, X: Any, y: Any = None, *, tell: Teller = SILENT, n_jobs: int | None = 1) -> Outcome:
         """Search a table.
 
         Parameters
         ----------
-        sample : Sample
-            Its rows.
+        X : Sample, DataFrame, ndarray or sparse matrix of shape (n, d)
+            The rows as a `Sample`, or the features.
+        y : array-like of shape (n,), optional
+            The target, unless a `Sample` has it.
         tell : Teller
             Says lines to a person.
         n_jobs : int, optional
@@ -249,6 +270,7 @@ class Search:
         LimitReached
             If a limit was reached and the method is not anytime.
         """
+        sample = X if isinstance(X, Sample) else as_sample(self.where, X, y, self.missing)
         if sample.task not in self.method.card.tasks:
             raise UnsupportedError(f"{self.method.card.id} does not do {sample.task}; see its card.")
         if not sample.features.has_rows:
@@ -265,6 +287,7 @@ class Search:
 
     def _searched(self, sample: Sample, seed: int) -> np.ndarray:
         """Return which rows the search sees, (n,)."""
+        seed = derive_seed(seed, *self.identity) if self.identity else seed
         return searched_rows(sample.target.values, self.confirm, seed, sample.groups, self.where)
 
     def _on_folds(
@@ -278,7 +301,7 @@ class Search:
         found = Parallel(n_jobs=n_workers(self.where, n_jobs, len(folds)))(
             delayed(with_warnings)(
                 search._on_fold,
-                sample.take(sampled(own, sample.target.values, self.max_rows, fold_seed(seed, fold))),
+                sample.take(sampled(own, sample.target.values, self.max_rows, fold_seed(seed, *self.identity, fold))),
                 fold,
                 tell.of(f"fold {fold}") if self.folds else tell,
                 within,
@@ -288,14 +311,24 @@ class Search:
         return [outcome for outcome, _ in found], [warned for _, warned in found]
 
     def _on_fold(self, sample: Sample, fold: str, tell: Teller, n_jobs: int | None) -> FoldOutcome:
-        """Return what is found on the rows of one fold."""
+        return self.on_rows(sample, fold_seed(self.seed, *self.identity, fold), tell, n_jobs)
+
+    def on_rows(
+        self,
+        sample: Sample,
+        seed: int,
+        tell: Teller = SILENT,
+        n_jobs: int | None = 1,
+        finds_stand_ins: bool = True,
+    ) -> FoldOutcome:
+        """Return what is found on the rows of one fold, by its seed."""
         has_rows = sample.features.has_rows
         return run_fold(
             self.method,
             self.test,
             filled(sample.features, self.missing, self.test) if has_rows else sample.features,
             sample.target,
-            fold_seed(self.seed, fold),
+            seed,
             self.limits,
             tell=tell,
             prior=self.prior,
@@ -303,6 +336,7 @@ class Search:
             groups=sample.groups,
             min_effect=self.min_effect,
             n_jobs=n_workers(self.where, n_jobs, MANY),
+            finds_stand_ins=finds_stand_ins,
             gaps=sample.gaps,
         )
 

@@ -253,14 +253,17 @@ class Plan:
     def aggregate_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the aggregation.
 
-        It has the CI test that was chosen, and why. In that of the search, another reason for the same test, such as
+        It has the whole search, from which `blanketflow.read_search` repeats it, and beside it the CI test that was
+        chosen, and why. In the spec of the search, another reason for the same test, such as
         another selector's smaller folds, would repeat the search.
         """
         chosen, test = self.selector(selector), {}
         if chosen.ci_test == AUTO and chosen.supplied != "shrink":
             known = self.config.chosen_test(dataset, selector)
             test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
-        return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)})
+        asked = {"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)}
+        search = {"search": json.loads(self.method_spec(dataset, selector)), "folds": chosen.folds}
+        return canonical_json({**asked, **search})
 
     def confirm_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the confirmation of a final blanket."""

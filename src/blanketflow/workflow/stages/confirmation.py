@@ -14,7 +14,8 @@ from ...data.provenance import STATUSES, Provenance
 from ...data.splits import FINAL
 from ...data.storage import read_features
 from ...searches.confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
-from ...searches.run_fold import run_fold
+from ...searches.sample import Sample
+from ...searches.search import Search
 from ..jobs import passed_on, recorded
 from .fold import Fold
 
@@ -96,20 +97,16 @@ def _searched_again(
         part = make_fold(fold.table, fold.splits, fold.dataset, FINAL, name, search, fold.code)
         whole, target = part.read(), read_features(fold.table).target.name
         features = whole.select([column for column in whole.names if column != target])
-        test = part.test() if part.asked["ci_test"] else None
-        outcome = run_fold(
+        again = Search(
             part.method(),
-            test,
-            features,
-            whole[target],
-            part.seed,
-            part.limits(),
+            part.test() if part.asked["ci_test"] else None,
+            limits=part.limits(),
             prior=part.prior(),
-            where=f"selector on {fold.dataset}",
-            groups=part.groups(),
             min_effect=part.asked.get("min_effect"),
-            finds_stand_ins=False,
+            where=f"selector on {fold.dataset}",
         )
+        sample = Sample(features, whole[target], "", part.groups())
+        outcome = again.on_rows(sample, part.seed, finds_stand_ins=False)
         outcomes.append(outcome)
         provenance.n_tests += outcome.n_tests
     members, status, reason = selected_again(outcomes, asked["aggregate"])
