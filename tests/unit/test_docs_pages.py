@@ -86,6 +86,27 @@ def test_every_page_is_in_one_table_of_contents():
     assert sorted([*listed, "docs/index.md"]) == sorted(name for name in PAGES if name.startswith("docs/"))
 
 
+def sentences(text):
+    """Return the sentences of a page: paragraphs and list items, without code, tables, headings and pictures."""
+    text = re.sub(r"<!--.*?-->|!\[[^\]]*\]\([^)]*\)", "", FENCE.sub("\n", text), flags=re.DOTALL)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]+`", "code", text))
+    text = re.sub(r"^(#|\|).*$", "\n", text, flags=re.MULTILINE)
+    blocks = re.split(r"\n\s*\n|^[-*] |^\d+\. ", text, flags=re.MULTILINE)
+    return [found for block in blocks for found in re.split(r"(?<=[.!?])\s+", " ".join(block.split())) if found]
+
+
+def test_sentences_are_counted_without_code_and_tables():
+    text = "# A head\n\nOne `two three` [four\nfive](a.md). Six?\n\n- Seven:\n\n| a | b |\n\n```\ncode\n```\n1. Eight.\n"
+    assert sentences(text) == ["One code four five.", "Six?", "Seven:", "Eight."]
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_sentences_of_a_first_page_are_short(name):
+    found = sentences(WRITTEN[name])
+    assert len(found) > 10
+    assert [sentence for sentence in found if len(sentence.split()) > 25] == []
+
+
 def test_llms_txt_links_to_pages():
     links = LINK.findall((REPO / "docs/llms.txt").read_text(encoding="utf-8"))
     assert links and {f"docs/{link.removesuffix('.html')}.md" for link in links} <= set(PAGES)
