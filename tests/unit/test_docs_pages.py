@@ -96,7 +96,9 @@ def sentences(text):
 
 
 def test_sentences_are_counted_without_code_and_tables():
-    text = "# A head\n\nOne `two three` [four\nfive](a.md). Six?\n\n- Seven:\n\n| a | b |\n\n```\ncode\n```\n1. Eight.\n"
+    text = (
+        "# A head\n\nOne `two three` [four\nfive](a.md). Six?\n\n- Seven:\n\n| a | b |\n\n```\ncode\n```\n1. Eight.\n"
+    )
     assert sentences(text) == ["One code four five.", "Six?", "Seven:", "Eight."]
 
 

@@ -55,32 +55,32 @@ PREDICT = Advice(
     "any table",
     "auto",
     "it keeps the smallest set with which models predict as well as with the best",
-    "[what it keeps, and how sure that is](answer.md)",
+    "see [which features to keep](answer.md)",
 )
 BLANKET_OF_LEVELS = Advice(
     THE_BLANKET,
     f"up to {MOST_FEATURES:,} columns, all with levels, and rows enough for `g2`",
     "hiton-mb",
-    "it conditions on three features at most, for which there are rows; where all depend on all, it takes long",
-    "on two samples of 1,000 rows of ALARM it finds 83 and 74 % of all members and no other feature, and is "
-    "reliable for 26 of 37 targets; `iamb` is for 16 and 9",
+    "it conditions on at most three features, so it needs few rows; it is slow where most features are related",
+    "on two samples of ALARM with 1,000 rows it finds 83 % and 74 % of all members and no other feature, and is "
+    "reliable for 26 of 37 targets (`iamb`: for 16 and 9)",
     {"alpha": ALPHA, "time_limit": 120},
 )
 BLANKET = Advice(
     THE_BLANKET,
     "any other table",
     "iamb",
-    "it makes few tests, which take one parameter for each feature found; alpha is divided by the number of features, "
-    "since it takes the strongest of all",
-    "with alpha 0.05, 15 and 30 % of what it finds on two samples of 1,000 rows of ALARM are false, and 3 and 5 % with "
-    "alpha divided by 36; on gene tables it then ends before the rows do",
+    "it makes few tests, and each conditions only on the features found so far; alpha is divided by the number of "
+    "features, since each step adds the strongest of all of them",
+    "on two samples of ALARM with 1,000 rows, 3 % and 5 % of the features that it finds are false, and 15 % and 30 % "
+    "with alpha 0.05",
     {"alpha": PER_FEATURE},
 )
 TOO_FEW_ROWS = Advice(
     THE_BLANKET,
     f"fewer than {FEWEST_ROWS} rows",
     "mrmr",
-    "no search is reliable with so few rows; it ranks the features and tests nothing",
+    "no search is reliable with so few rows; this ranks the features without testing them",
     "",
     {"n_features": 10},
 )
@@ -88,8 +88,9 @@ RANKING = Advice(
     "a ranking",
     "any table",
     "mrmr",
-    "it conditions on one feature at a time, so that few rows do",
-    "its ten genes are as good as any [on five gene sets](../studies/gene_sets/README.md), except for one row on colon",
+    "it conditions on one feature at a time, so it needs few rows",
+    "on [five gene sets](../studies/gene_sets/README.md) no other method is better with ten genes, except by one row on "
+    "colon",
     {"n_features": 10},
 )
 #: All of them, in the order of docs/choosing.md.
