@@ -109,6 +109,16 @@ def test_sentences_of_a_first_page_are_short(name):
     assert [sentence for sentence in found if len(sentence.split()) > 25] == []
 
 
+def test_the_comparison_with_other_software_counts_our_methods():
+    cards = [found.card for folder, _, found in CARDS if folder == "methods"]
+    claims = [card.guarantee for card in cards if card.family == "causal" and not card.guarantee.startswith("none")]
+    causal, others = (sum((card.family == "causal") == is_causal for card in cards) for is_causal in (True, False))
+    others -= sum(card.family == "reference" for card in cards)
+    said = f"[{causal} causal methods](methods/index.md), features by {others} others"
+    assert said in WRITTEN["docs/beside-others.md"]
+    assert f"claims of {len(claims)} methods" in WRITTEN["docs/beside-others.md"]
+
+
 def test_llms_txt_links_to_pages():
     links = LINK.findall((REPO / "docs/llms.txt").read_text(encoding="utf-8"))
     assert links and {f"docs/{link.removesuffix('.html')}.md" for link in links} <= set(PAGES)
