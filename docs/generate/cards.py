@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from blanketflow.api.arguments import sections
 from blanketflow.ci.choice import AUTO
 from blanketflow.config.keys import SELECTOR
-from blanketflow.core.cards import KINDS, Card
-from blanketflow.core.parameters import Configurable
+from blanketflow.core.cards import KINDS, TASKS, Card
+from blanketflow.core.parameters import Configurable, Parameter
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method
 
@@ -33,16 +35,21 @@ def card_pages() -> dict[str, str]:
         **{f"methods/{name}.md": method_page(found, tests) for name, found in methods.items()},
         "tests/index.md": _index(
             "CI tests",
-            "The tests that methods ask; [which suits which data, and how often each errs](../ci-tests.md). A test "
-            "with too few rows (`min_samples_per_cell`) has p = 1: by default it admits nothing, and in a search over "
-            "conditioning sets it separates nothing (`unreliable: auto`).",
+            "The conditional independence tests that methods use. [Choosing a test](../ci-tests.md) compares their "
+            "error rates and power.",
+            "ci",
             tests,
-            {"columns": lambda card: _kinds(card, "any"), "p-values": lambda card: card.p_values},
+            {
+                "columns": lambda card: _kinds(card, "any"),
+                "p-values": lambda card: card.p_values,
+                "measures": lambda card: ", ".join(card.measures),
+            },
         ),
         **{f"tests/{name}.md": test_page(found, methods) for name, found in tests.items()},
         "models/index.md": _index(
             "Models",
-            "They judge blankets on test rows (`models:`), and `ppi`, `cpi` and the wrappers learn with them.",
+            "Models score blankets on test rows (`models:`). `ppi`, `cpi` and the wrapper methods fit them too.",
+            "models",
             models,
         ),
         **{f"models/{name}.md": model_page(found) for name, found in models.items()},
@@ -52,19 +59,15 @@ def card_pages() -> dict[str, str]:
 def method_page(method: type[Method], tests: Mapping[str, type[Configurable]]) -> str:
     """Return the page of a method."""
     card = method.card
-    usable = [name for name, test in tests.items() if method.needs in test.card.measures]
     known = {
-        "Features to include or exclude": "obeys" if method.obeys_prior else "stays what it is: a reference",
-        "Rows with weights": "refused" if method.draws_rows else "counts of equal rows",
         "Default test": _default_test(method),
-        "Other tests": ", ".join(_test_link(name) for name in usable if name != method.default_test)
-        if method.default_test
-        else "",
-        "Stopped by a limit": "what stood by then is the answer" if method.anytime else "there is no answer",
+        "Other tests": f"[all that measure {method.needs}](../tests/index.md)" if method.default_test else "",
+        "Stopped by a limit": "returns the members found so far" if method.anytime else "returns nothing",
+        "Support": "[weights, groups, missing cells, prior knowledge](../capabilities.md#methods)",
     }
     test = f", ci_test: {method.default_test}" if method.default_test else ""
     config = f"selectors:\n  mine: {{method: {card.id}{test}{_example_option(method)}}}"
-    return _page(method, _card_facts(card, "what its CI test takes" if method.default_test else "any") | known, config)
+    return _page(method, _card_facts(card, "") | known, config)
 
 
 def test_page(test: type[Configurable], methods: Mapping[str, type[Method]]) -> str:
@@ -74,18 +77,15 @@ def test_page(test: type[Configurable], methods: Mapping[str, type[Method]]) -> 
     users = [f"[{name}](../methods/{name}.md)" for name, found in methods.items() if found.default_test == card.id]
     known = {
         "p-values": card.p_values,
-        "Size of an effect": card.effect,
-        "Symmetric": "yes" if card.symmetric else "no: the target is the second",
+        "Effect size": card.effect,
+        "Symmetric": "yes" if card.symmetric else "no: the target is the second variable",
         "Measures": ", ".join(card.measures),
-        "Groups and sampling weights": "[known](../sample-design.md)" if card.design_based else "not known",
-        "Sets of columns": "tested as one joint variable" if card.column_sets else "no",
         "Default of": ", ".join(users),
-        "Measured": "[error rates and power](../ci-tests.md)" if card.id not in ("oracle", "population") else "",
+        "Error rates": "[measured](../ci-tests.md)" if card.id not in ("oracle", "population") else "",
+        "Support": "[weights, groups, missing cells, counts](../capabilities.md#ci-tests)",
     }
     config = f"ci_tests:\n  mine: {{type: {card.id}{_example_option(test)}}}"
-    return _page(
-        test, _card_facts(card, "any", "What is known") | known | {"Columns": _kinds(card, "any") + kinds}, config
-    )
+    return _page(test, _card_facts(card, "any") | known | {"Columns": _kinds(card, "any") + kinds}, config)
 
 
 def model_page(model: type[Configurable]) -> str:
@@ -106,7 +106,7 @@ def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> s
         _prose(text),
         *([_prose(parts["Notes"])] if "Notes" in parts else []),
         "## Options",
-        options(declared) if declared else "None of its own.",
+        options(declared, _explained_in_the_index(found)) if declared else "None of its own.",
         _shared(card),
         "## Example",
         fenced(config, "yaml"),
@@ -117,15 +117,42 @@ def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> s
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _card_facts(card: Card, any_kind: str, guarantee: str = "Guarantee") -> dict[str, str]:
+def shared_options(package: str) -> dict[str, Parameter]:
+    """Return the options that several classes of a package declare with the same explanation, by name."""
+    declared = [item for found in discover(package).values() for item in found.parameters().items()]
+    times = Counter((name, parameter.doc) for name, parameter in declared)
+    common = {(name, parameter.doc): parameter for name, parameter in declared if times[name, parameter.doc] > 1}
+    most: dict[str, Parameter] = {}
+    for (name, doc), parameter in sorted(common.items(), key=lambda item: -times[item[0]]):
+        del doc
+        most.setdefault(name, parameter)
+    return dict(sorted(most.items()))
+
+
+def _explained_in_the_index(found: type[Configurable]) -> dict[str, str]:
+    package = {"model": "models", "ci-test": "ci"}.get(found.card.family, "selectors")
+    shared = shared_options(f"blanketflow.{package}")
+    link = "[shared option](index.md#shared-options)"
+    return {name: link for name, own in found.parameters().items() if name in shared and shared[name].doc == own.doc}
+
+
+def _shared_section(package: str) -> str:
+    shared = shared_options(f"blanketflow.{package}")
+    if not shared:
+        return ""
+    rows = [(f"`{name}`", parameter.doc) for name, parameter in shared.items()]
+    return f"## Shared options\n\n{table(['option', 'meaning'], rows)}\n\n"
+
+
+def _card_facts(card: Card, any_kind: str) -> dict[str, str]:
     return {
         "Family": card.family if card.family in FAMILIES else "",
         "Ranks by": f"`{card.formula}`" if card.formula else "",
         "Importance": card.means_by_importance if card.family in FAMILIES else "",
-        guarantee: card.guarantee if card.family != "model" else "",
+        "Guarantee": card.guarantee if card.family != "model" else "",
         "Cost": card.cost,
         "Columns": _kinds(card, any_kind),
-        "Tasks": " and ".join(card.tasks),
+        "Tasks": "" if card.tasks == TASKS else " and ".join(card.tasks),
     }
 
 
@@ -135,7 +162,7 @@ def _kinds(card: Card, any_kind: str) -> str:
 
 def _default_test(method: type[Method]) -> str:
     if method.default_test is None:
-        return "it asks none"
+        return "none"
     with_options = ", ".join(f"`{name}: {in_yaml(value)}`" for name, value in method.default_test_options.items())
     return _test_link(method.default_test) + (f" with {with_options}" if with_options else "")
 
@@ -154,7 +181,7 @@ def _example_option(found: type[Configurable]) -> str:
 
 def _shared(card: Card) -> str:
     if card.family in FAMILIES:
-        return "Besides, the options [that every selector has](index.md#options-of-every-selector)."
+        return "See also the [options of every selector](index.md#options-of-every-selector)."
     return ""
 
 
@@ -172,13 +199,29 @@ def _example(found: type[Configurable], text: str) -> str:
 
 
 def _index(
-    title: str, text: str, found: Mapping[str, type[Configurable]], facts_of: Mapping[str, Callable[[Card], str]] = {}
+    title: str,
+    text: str,
+    package: str,
+    found: Mapping[str, type[Configurable]],
+    facts_of: Mapping[str, Callable[[Card], str]] = {},
 ) -> str:
     rows = [
         (f"[{name}]({name}.md)", cls.card.summary, *(fact(cls.card) for fact in facts_of.values()))
         for name, cls in found.items()
     ]
-    return f"# {title}\n\n{text}\n\n{table(['id', 'what', *facts_of], rows)}\n\n{_toctree(found)}\n"
+    listed = table(["id", "what", *facts_of], rows)
+    return f"# {title}\n\n{text}\n\n{listed}\n\n{_shared_section(package)}{_toctree(found)}\n"
+
+
+def _short(guarantee: str) -> str:
+    """Return a guarantee without its conditions, which the page of the method states.
+
+    Examples
+    --------
+    >>> _short("exact Markov blanket with exact tests and faithful data; a superset without")
+    'exact Markov blanket'
+    """
+    return re.split(r";|, exact|, if | if | with exact ", guarantee)[0]
 
 
 def _toctree(names: Any) -> str:
@@ -188,22 +231,22 @@ def _toctree(names: Any) -> str:
 def _methods_index(found: Mapping[str, type[Configurable]]) -> str:
     parts = [
         "# Methods",
-        "What each promises holds with exact tests, faithful data and no limit on conditioning sets, as its page says. "
-        "[Choosing a method](../choosing.md) helps to choose.",
+        "Guarantees hold under the conditions that the page of each method states, such as exact tests, faithful data "
+        "and no limit on conditioning sets. See also [choosing a method](../choosing.md).",
     ]
     for family, title in FAMILIES.items():
         rows = [
-            (f"[{name}]({name}.md)", cls.card.name, cls.card.guarantee)
+            (f"[{name}]({name}.md)", cls.card.name, _short(cls.card.guarantee))
             for name, cls in found.items()
             if cls.card.family == family
         ]
-        parts += [f"## {title}", table(["id", "name", "promises"], rows)]
-    keys = {key: declared for key, declared in SELECTOR.items() if key != "method"}
+        parts += [f"## {title}", table(["id", "name", "guarantee"], rows)]
+    keys = ", ".join(f"`{key}`" for key in SELECTOR if key != "method")
     parts += [
         "## Options of every selector",
-        options(keys),
-        "In Python these are arguments too, without `grain`; `folds` is `n_folds` there, and there are `task`, "
-        "`random_state` and `n_jobs`.",
-        _toctree(found),
+        f"[Configuration keys](../config.md#selectors) explains {keys}.",
+        "In Python these are arguments too, except `datasets` and `grain`; `folds` is called `n_folds`, and there are "
+        "`task`, `random_state` and `n_jobs`.",
+        _shared_section("selectors") + _toctree(found),
     ]
     return "\n\n".join(parts) + "\n"

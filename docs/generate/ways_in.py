@@ -6,8 +6,8 @@ from .markdown import table
 
 #: Classes and functions of Python, commands, and a config of the workflow.
 WAYS = ("`fit`", "`bf.select`", "`bf.blankets`", "`bf.compare`", "`select`", "`compare`", "config")
-WORKS, REFUSED = "works", "refused"
-#: By what is asked for, the ways in that refuse it in words; all others take it.
+WORKS, REFUSED = "yes", "no"
+#: By what is asked for, the ways in that raise an error; all others take it.
 REFUSING: dict[str, tuple[str, ...]] = {
     "weights that are counts": (),
     "sampling weights": ("`bf.select`",),
@@ -27,7 +27,7 @@ def ways_in() -> str:
 
     Examples
     --------
-    >>> "| `within` | works | refused | works |" in ways_in()
+    >>> "| `within` | yes | no | yes |" in ways_in()
     True
     """
     rows = [[what, *(REFUSED if way in refusing else WORKS for way in WAYS)] for what, refusing in REFUSING.items()]

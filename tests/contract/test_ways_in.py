@@ -1,4 +1,4 @@
-"""Each option by each way in: it works, or it is refused in words, as the table in docs/capabilities.md says."""
+"""Each option by each way in: it works, or an error says why not, as the table in docs/capabilities.md says."""
 
 import contextlib
 import io

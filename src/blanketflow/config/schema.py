@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.parameters import Parameter
+from ..core.prior import KEYS as PRIOR
 from ..core.registry import discover
 from .identifiers import IDENTIFIER, LONGEST_ID
 from .keys import DATASET, SELECTOR, SPLITS, TOP
@@ -55,35 +56,43 @@ def json_schema() -> dict[str, Any]:
 
 
 def docs_text() -> str:
-    """Return docs/config.md."""
+    """Return docs/config.md: every key, and the options of each method and CI test with their defaults."""
     parts = [
-        "# Configuration keys\n\nGenerated from the declarations by `make docs`. "
-        "`config.yaml` is the worked example; `config/schema.json` serves editors.\n"
+        "# Configuration keys\n\nThis page lists every key of a configuration. "
+        "[config.yaml](../config.yaml) is a worked example, and `config/schema.json` lets editors complete and check "
+        "keys. `make docs` generates this page from the declarations in the code.\n"
     ]
-    for title, keys in (
-        ("Top level", TOP),
-        ("datasets: each entry", DATASET),
-        ("splits", SPLITS),
-        ("selectors: each entry, besides its method's options", SELECTOR),
+    for title, text, keys in (
+        ("Top level", "", TOP),
+        ("datasets", "Keys of each data set.\n\n", DATASET),
+        ("splits", "", SPLITS),
+        ("selectors", "Keys of each selector, besides the options of its method.\n\n", SELECTOR),
     ):
-        parts.append(f"## {title}\n\n{_table({k: (p, d) for k, (d, p) in keys.items()})}")
-    for title, package in (("CI tests", "blanketflow.ci"), ("Methods", "blanketflow.selectors")):
-        parts.append(f"## {title}\n")
-        for identifier, found in discover(package).items():
-            card, defaults = found.card, found.defaults()
-            facts = f"Guarantee: {card.guarantee}. Cost: {card.cost}."
-            facts += f" Ranks by: `{card.formula}`." if card.formula else ""
-            head = f"### {identifier}\n\n{card.summary} {card.reference}\n\n{facts}\n"
-            own = {name: (p, defaults[name]) for name, p in found.parameters().items()}
-            parts.append(head + (f"\n{_table(own)}" if own else ""))
+        parts.append(f"## {title}\n\n{text}{_table(keys)}")
+    for title, package, folder in (
+        ("Options of CI tests", "blanketflow.ci", "tests"),
+        ("Options of methods", "blanketflow.selectors", "methods"),
+    ):
+        rows = [
+            f"| [{name}]({folder}/{name}.md) | {_with_defaults(found.defaults())} |"
+            for name, found in discover(package).items()
+        ]
+        head = "Options with their defaults. The page of each id explains them, as `blanketflow explain ID` does.\n\n"
+        parts.append(f"## {title}\n\n{head}| id | options |\n|---|---|\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)
 
 
-def _table(rows: Mapping[str, tuple[Parameter, Any]]) -> str:
-    lines = ["| key | values | default | |", "|---|---|---|---|"]
-    for name, (parameter, default) in rows.items():
+def _with_defaults(defaults: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{name}: {json.dumps(default)}`" for name, default in defaults.items()) or "none"
+
+
+def _table(rows: Mapping[str, tuple[Any, Parameter]]) -> str:
+    """Return a table of keys; a feature's prior knowledge is explained once, with the data set."""
+    lines = ["| key | values | default | meaning |", "|---|---|---|---|"]
+    for name, (default, parameter) in rows.items():
         shown = "" if default is None else f"`{json.dumps(default)}`"
-        lines.append(f"| `{name}` | {parameter.wanted()} | {shown} | {parameter.doc} |")
+        meaning = "As in [datasets](#datasets)." if rows is SELECTOR and name in PRIOR else parameter.doc
+        lines.append(f"| `{name}` | {parameter.wanted()} | {shown} | {meaning} |")
     return "\n".join(lines) + "\n"
 
 
