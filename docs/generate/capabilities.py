@@ -82,7 +82,7 @@ def capabilities_page() -> str:
 
     Examples
     --------
-    >>> "[fisher-markov](methods/fisher-markov.md) | yes | yes | no: reads rows | no | all rows" in capabilities_page()
+    >>> "[spfs-lar](methods/spfs-lar.md) | yes | yes | no: reads rows | no | all rows" in capabilities_page()
     True
     """
     methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
