@@ -46,7 +46,7 @@ def table(n=300):
 
 def test_the_page_has_a_plug_in_of_each_kind_and_lists_every_name():
     assert list(MODULES) == ["my_methods", "my_tests", "my_models", "my_tables"]
-    listed = PAGE.split("## What is stable")[1].split("\n## ")[0]
+    listed = PAGE.split("## Stable names")[1].split("\n## ")[0]
     assert {name for name in plugins.__all__ if f"`{name}`" not in listed} == set()
     assert all(hasattr(plugins, name) for name in plugins.__all__)
 
