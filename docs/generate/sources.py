@@ -11,15 +11,15 @@ def simulated_page() -> str:
     """Return the page."""
     parts = [
         "# Simulated data",
-        'Sources whose truth is known: `source: "simulate:<name>"`. The report then says how much of the true blanket '
-        "each selector found. `rows` says how many rows are drawn.",
+        'Sources with a known Markov blanket: `source: "simulate:<name>"`. The report shows how much of the true blanket '
+        "each selector found. `rows` sets the number of rows.",
         fenced('datasets:\n  clinic: {source: "simulate:clinic", rows: 1000}', "yaml"),
-        "The id of a data set determines its rows, so ten entries are ten samples. With `test_rows` and "
-        "`splits: {evaluation: 1}` each one has its own test rows.",
-        '`source: "network:alarm"` draws rows from a published Bayesian network that the package pgmpy provides '
-        '(`pip install "blanketflow[networks]"`), and `source: "network:nets/mine.bif"` from one of your own: BIF, or '
-        "JSON for Gaussian and mixed networks ([config keys](config.md)). [The papers, "
-        "repeated](../studies/papers/README.md) lists results that were repeated in this way.",
+        "The id of a data set determines its random rows, so ten entries are ten samples. With `test_rows` and "
+        "`splits: {evaluation: 1}` each has its own test rows.",
+        '`source: "network:alarm"` draws rows from a published Bayesian network of the package pgmpy '
+        '(`pip install "blanketflow[networks]"`), and `source: "network:nets/mine.bif"` from your own file: BIF, or '
+        "JSON for Gaussian and mixed networks ([configuration keys](config.md)). [Papers "
+        "repeated](../studies/papers/README.md) uses such networks.",
     ]
     for name, known in NETWORKS.items():
         truth, nodes = known.truth(), known.network.nodes
