@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blanketflow.data.simulate import NETWORKS
 
-from .markdown import facts, fenced
+from .markdown import fenced, table
 
 
 def simulated_page() -> str:
@@ -21,18 +21,11 @@ def simulated_page() -> str:
         "JSON for Gaussian and mixed networks ([configuration keys](config.md)). [Papers "
         "repeated](../studies/papers/README.md) uses such networks.",
     ]
+    rows = []
     for name, known in NETWORKS.items():
-        truth, nodes = known.truth(), known.network.nodes
-        listed = {role: ", ".join(f"`{node}`" for node in truth[role]) for role in ("parents", "children", "spouses")}
-        parts += [
-            f"## {name}",
-            facts(
-                {
-                    "Target": f"`{known.target}`",
-                    "Features": str(len(nodes) - 1),
-                    "Kind": type(known.network).__name__,
-                    **{role.capitalize(): text for role, text in listed.items()},
-                }
-            ),
-        ]
+        truth = known.truth()
+        related = [", ".join(f"`{node}`" for node in truth[role]) for role in ("parents", "children", "spouses")]
+        kind, n_features = type(known.network).__name__, len(known.network.nodes) - 1
+        rows.append((f"`{name}`", f"`{known.target}`", str(n_features), kind, *related))
+    parts.append(table(["name", "target", "features", "kind", "parents", "children", "spouses"], rows))
     return "\n\n".join(parts) + "\n"
