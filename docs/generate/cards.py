@@ -35,8 +35,8 @@ def card_pages() -> dict[str, str]:
         **{f"methods/{name}.md": method_page(found, tests) for name, found in methods.items()},
         "tests/index.md": _index(
             "CI tests",
-            "The conditional independence tests that methods use. [Choosing a test](../ci-tests.md) compares their "
-            "error rates and power.",
+            "The conditional independence tests that methods use. [CI tests measured](../ci-tests.md) compares error "
+            "rates and power, and [capabilities](../capabilities.md#ci-tests) lists supported options.",
             "ci",
             tests,
             {
@@ -60,10 +60,8 @@ def method_page(method: type[Method], tests: Mapping[str, type[Configurable]]) -
     """Return the page of a method."""
     card = method.card
     known = {
-        "Default test": _default_test(method),
-        "Other tests": f"[all that measure {method.needs}](../tests/index.md)" if method.default_test else "",
-        "Stopped by a limit": "returns the members found so far" if method.anytime else "returns nothing",
-        "Support": "[weights, groups, missing cells, prior knowledge](../capabilities.md#methods)",
+        "CI test": f"{_default_test(method)} by default; needs {method.needs}" if method.default_test else "",
+        "Anytime": "yes" if method.anytime else "",
     }
     test = f", ci_test: {method.default_test}" if method.default_test else ""
     config = f"selectors:\n  mine: {{method: {card.id}{test}{_example_option(method)}}}"
@@ -81,8 +79,6 @@ def test_page(test: type[Configurable], methods: Mapping[str, type[Method]]) -> 
         "Symmetric": "yes" if card.symmetric else "no: the target is the second variable",
         "Measures": ", ".join(card.measures),
         "Default of": ", ".join(users),
-        "Error rates": "[measured](../ci-tests.md)" if card.id not in ("oracle", "population") else "",
-        "Support": "[weights, groups, missing cells, counts](../capabilities.md#ci-tests)",
     }
     config = f"ci_tests:\n  mine: {{type: {card.id}{_example_option(test)}}}"
     return _page(test, _card_facts(card, "any") | known | {"Columns": _kinds(card, "any") + kinds}, config)
@@ -98,6 +94,8 @@ def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> s
     card = found.card
     text, parts = sections(found)
     declared = own_options(found)
+    shared = _shared_by(found)
+    own = {name: option for name, option in declared.items() if name not in shared}
     blocks = [
         f"# {card.id}",
         f"**{card.name}.** {card.summary}",
@@ -106,8 +104,9 @@ def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> s
         _prose(text),
         *([_prose(parts["Notes"])] if "Notes" in parts else []),
         "## Options",
-        options(declared, _explained_in_the_index(found)) if declared else "None of its own.",
-        _shared(card),
+        options(own) if own else "",
+        _links_to_shared({name: declared[name][0] for name in shared}),
+        "[Options of every selector](index.md#options-of-every-selector)." if card.family in FAMILIES else "",
         "## Example",
         fenced(config, "yaml"),
         _example(found, parts["Examples"]),
@@ -118,42 +117,65 @@ def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> s
 
 
 def shared_options(package: str) -> dict[str, Parameter]:
-    """Return the options that several classes of a package declare with the same explanation, by name."""
+    """Return the options that several classes of a package declare with the same values and explanation, by name."""
     declared = [item for found in discover(package).values() for item in found.parameters().items()]
-    times = Counter((name, parameter.doc) for name, parameter in declared)
-    common = {(name, parameter.doc): parameter for name, parameter in declared if times[name, parameter.doc] > 1}
-    most: dict[str, Parameter] = {}
-    for (name, doc), parameter in sorted(common.items(), key=lambda item: -times[item[0]]):
-        del doc
-        most.setdefault(name, parameter)
-    return dict(sorted(most.items()))
+    times = Counter((name, parameter.wanted(), parameter.doc) for name, parameter in declared)
+    most: dict[str, tuple[int, Parameter]] = {}
+    for name, parameter in declared:
+        n = times[name, parameter.wanted(), parameter.doc]
+        if n > max(1, most.get(name, (0,))[0]):
+            most[name] = n, parameter
+    return {name: parameter for name, (_, parameter) in sorted(most.items())}
 
 
-def _explained_in_the_index(found: type[Configurable]) -> dict[str, str]:
+def _shared_by(found: type[Configurable]) -> list[str]:
+    """Return the options of a class that its index explains."""
     package = {"model": "models", "ci-test": "ci"}.get(found.card.family, "selectors")
     shared = shared_options(f"blanketflow.{package}")
-    link = "[shared option](index.md#shared-options)"
-    return {name: link for name, own in found.parameters().items() if name in shared and shared[name].doc == own.doc}
+    return [
+        name
+        for name, own in found.parameters().items()
+        if name in shared and (shared[name].wanted(), shared[name].doc) == (own.wanted(), own.doc)
+    ]
+
+
+def _links_to_shared(defaults: Mapping[str, Any]) -> str:
+    if not defaults:
+        return ""
+    listed = ", ".join(f"`{name}: {in_yaml(default)}`" for name, default in defaults.items())
+    return f"[Shared options](index.md#shared-options): {listed}."
 
 
 def _shared_section(package: str) -> str:
     shared = shared_options(f"blanketflow.{package}")
     if not shared:
         return ""
-    rows = [(f"`{name}`", parameter.doc) for name, parameter in shared.items()]
-    return f"## Shared options\n\n{table(['option', 'meaning'], rows)}\n\n"
+    rows = [(f"`{name}`", parameter.wanted(), parameter.doc) for name, parameter in shared.items()]
+    return f"## Shared options\n\n{table(['option', 'values', 'meaning'], rows)}\n\n"
 
 
 def _card_facts(card: Card, any_kind: str) -> dict[str, str]:
     return {
         "Family": card.family if card.family in FAMILIES else "",
         "Ranks by": f"`{card.formula}`" if card.formula else "",
-        "Importance": card.means_by_importance if card.family in FAMILIES else "",
+        "Importance": _importance(card) if card.family in FAMILIES else "",
         "Guarantee": card.guarantee if card.family != "model" else "",
         "Cost": card.cost,
         "Columns": _kinds(card, any_kind),
         "Tasks": "" if card.tasks == TASKS else " and ".join(card.tasks),
     }
+
+
+def _importance(card: Card) -> str:
+    """Return what importance means, or a link to the index where several methods share it."""
+    if card.means_by_importance in _shared_importances():
+        return f"[{card.means_by_importance.split(',')[0]}](index.md#importance)"
+    return card.means_by_importance
+
+
+def _shared_importances() -> list[str]:
+    means = [found.card.means_by_importance for found in discover("blanketflow.selectors").values()]
+    return sorted(text for text, n in Counter(means).items() if n > 1 and text)
 
 
 def _kinds(card: Card, any_kind: str) -> str:
@@ -177,12 +199,6 @@ def _example_option(found: type[Configurable]) -> str:
     shown = {name: default for name, default in found.defaults().items() if isinstance(default, int | float | str)}
     name = next(iter(shown), None)
     return f", {name}: {in_yaml(shown[name])}" if name else ""
-
-
-def _shared(card: Card) -> str:
-    if card.family in FAMILIES:
-        return "See also the [options of every selector](index.md#options-of-every-selector)."
-    return ""
 
 
 def _prose(text: str) -> str:
@@ -232,7 +248,9 @@ def _methods_index(found: Mapping[str, type[Configurable]]) -> str:
     parts = [
         "# Methods",
         "Guarantees hold under the conditions that the page of each method states, such as exact tests, faithful data "
-        "and no limit on conditioning sets. See also [choosing a method](../choosing.md).",
+        "and no limit on conditioning sets. When a limit on time or tests is reached, anytime methods return what they "
+        "have found, and others return nothing. See also [choosing a method](../choosing.md), and [which options each "
+        "method supports](../capabilities.md).",
     ]
     for family, title in FAMILIES.items():
         rows = [
@@ -247,6 +265,10 @@ def _methods_index(found: Mapping[str, type[Configurable]]) -> str:
         f"[Configuration keys](../config.md#selectors) explains {keys}.",
         "In Python these are arguments too, except `datasets` and `grain`; `folds` is called `n_folds`, and there are "
         "`task`, `random_state` and `n_jobs`.",
-        _shared_section("selectors") + _toctree(found),
+        _shared_section("selectors").strip(),
+        "## Importance",
+        "Larger is more important; values are comparable within one selector only. Several methods share these scales:",
+        "\n".join(f"- {text}" for text in _shared_importances()),
+        _toctree(found),
     ]
     return "\n\n".join(parts) + "\n"

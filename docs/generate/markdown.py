@@ -39,22 +39,10 @@ def linked(reference: str) -> str:
     return _ARXIV.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", reference)
 
 
-def options(declared: Mapping[str, tuple[Any, Parameter]], elsewhere: Mapping[str, str] = {}) -> str:
-    """Return a table of options, given as default and declaration by name.
-
-    Parameters
-    ----------
-    declared : mapping of str to tuple
-    elsewhere : mapping of str to str
-        By option, a link in place of an explanation that another page has.
-    """
+def options(declared: Mapping[str, tuple[Any, Parameter]]) -> str:
+    """Return a table of options, given as default and declaration by name."""
     rows = [
-        (
-            f"`{name}`",
-            parameter.wanted(),
-            "" if default is None else f"`{in_yaml(default)}`",
-            elsewhere.get(name, parameter.doc),
-        )
+        (f"`{name}`", parameter.wanted(), "" if default is None else f"`{in_yaml(default)}`", parameter.doc)
         for name, (default, parameter) in declared.items()
     ]
     return table(["option", "values", "default", ""], rows)

@@ -11,8 +11,8 @@ def simulated_page() -> str:
     """Return the page."""
     parts = [
         "# Simulated data",
-        'Sources with a known Markov blanket: `source: "simulate:<name>"`. The report shows how much of the true blanket '
-        "each selector found. `rows` sets the number of rows.",
+        'Sources with a known Markov blanket: `source: "simulate:<name>"`. `rows` sets the number of rows. The report '
+        "shows how much of the true blanket each selector found.",
         fenced('datasets:\n  clinic: {source: "simulate:clinic", rows: 1000}', "yaml"),
         "The id of a data set determines its random rows, so ten entries are ten samples. With `test_rows` and "
         "`splits: {evaluation: 1}` each has its own test rows.",

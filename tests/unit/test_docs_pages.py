@@ -130,9 +130,10 @@ def test_each_card_has_its_page(folder, name, found):
     for fact in (card.name, card.summary, card.cost if folder != "models" else "", card.formula):
         assert fact.replace("|", r"\|") in text
     assert folder == "models" or card.guarantee.replace("|", r"\|") in text
+    explained = text + GENERATED[f"docs/{folder}/index.md"].partition("\n## Shared options\n")[2]
     for option, parameter in found.parameters().items():
-        assert f"| `{option}` | {parameter.wanted()}" in text
-        explained = text + GENERATED[f"docs/{folder}/index.md"].partition("\n## Shared options\n")[2]
+        assert f"`{option}" in text
+        assert f"| `{option}` | {parameter.wanted()}" in explained
         assert parameter.doc.replace("|", r"\|") in explained
     for doi in re.findall(r"10\.\d{4,}/\S*[^\s;,.]", card.reference):
         assert f"](https://doi.org/{doi})" in text
