@@ -60,7 +60,9 @@ def method_page(method: type[Method], tests: Mapping[str, type[Configurable]]) -
     """Return the page of a method."""
     card = method.card
     known = {
-        "CI test": f"{_default_test(method)} by default; needs {method.needs}" if method.default_test else "",
+        "CI test": f"{_default_test(method)} by default, or any that measures {method.needs}"
+        if method.default_test
+        else "",
         "Anytime": "yes" if method.anytime else "",
     }
     test = f", ci_test: {method.default_test}" if method.default_test else ""
