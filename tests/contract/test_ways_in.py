@@ -9,6 +9,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.api.compare import compare_config
+from blanketflow.api.select import select
 from blanketflow.cli import main
 from blanketflow.core.errors import BlanketflowError
 from generate.ways_in import REFUSING, WAYS
@@ -122,7 +123,38 @@ def test_each_way_in_takes_it_or_says_in_words_that_it_does_not(frame, tmp_path,
             ASK[way](frame, keys, tmp_path)
 
 
+def by_select_command(frame, keys, folder):
+    asked = spec(frame, keys, folder)
+    found = select(asked, {"method": "iamb", "ci_test": "asked"}, {"type": "fisher-z"}, seed=0)
+    return [row["feature"] for row in found.blanket]
+
+
+def by_read_config(frame, keys, folder):
+    found = by_config(frame, keys, folder)
+    return found["feature"].tolist()
+
+
 @pytest.mark.parametrize("keys", [keys for what in KEYS for keys in KEYS[what] if "target" not in keys], ids=str)
-def test_the_functions_of_python_find_the_same(frame, keys):
-    found = {tuple(way(frame, keys, None)) for way in (by_fit, by_blankets, by_compare)}
-    assert len(found) == 1 and "dose" in found.pop()
+def test_all_ways_find_the_same(frame, keys, tmp_path):
+    ways = (by_fit, by_blankets, by_compare, by_select_command, by_read_config)
+    found = {way.__name__: list(way(frame, keys, tmp_path)) for way in ways}
+    assert len({*map(tuple, found.values())}) == 1 and "dose" in found["by_fit"], found
+
+
+@pytest.mark.parametrize("what", [what for what in REFUSING if what != "several targets"])
+def test_the_answer_refuses_what_its_method_refuses(frame, what):
+    for keys in KEYS[what]:
+        table, _, arguments = given(frame, keys)
+        of_rows = {key: arguments.pop(key) for key in OF_ROWS.values() if key in arguments}
+        asked = {**arguments, "budget": {"rows": 60, "fits": 10}}
+        said = []
+        for ask in (
+            lambda asked=asked, rows=of_rows, X=table: bf.Auto(**asked).fit(X[FEATURES], X[TARGET], **rows),
+            lambda asked=asked, rows=of_rows, X=table: bf.select(X[FEATURES], X[TARGET], None, **asked, **rows),
+        ):
+            try:
+                ask()
+                said.append("")
+            except BlanketflowError as error:
+                said.append(str(error))
+        assert said[0] == said[1] and bool(said[0]) == ("`bf.select`" in REFUSING[what])
