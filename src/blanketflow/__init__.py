@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .api.selectors import *
     from .api.statistics import agree, count, fit_statistics, merge, pack
     from .ci import get_ci_test
-    from .searches.search import Search
+    from .search.search import Search
 
 __version__ = "0.1.0"
 # fmt: off
@@ -52,7 +52,7 @@ _ELSEWHERE = {
     "get_selector": ".api.get_selector",
     "merge": ".api.statistics",
     "pack": ".api.statistics",
-    "Search": ".searches.search",
+    "Search": ".search.search",
     "read_search": ".api.read_search",
     "sample_curve": ".api.sample_curve",
     "select": ".api.answer",

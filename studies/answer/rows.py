@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from blanketflow.searches.workers import compile_kernels
+from blanketflow.search.workers import compile_kernels
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "studies" / "answer" / "answer.yaml"

@@ -18,8 +18,8 @@ import numpy as np
 import blanketflow as bf
 from blanketflow.ci.predictive.risk_differences import corrected_t, risk_differences, wilcoxon
 from blanketflow.core.table import Column, Table, column_from_array
-from blanketflow.search.backward import remove_in_one_pass
-from blanketflow.search.steps import Step
+from blanketflow.moves.backward import remove_in_one_pass
+from blanketflow.moves.steps import Step
 
 ALPHA, N_GIVEN, N_TESTED = 0.05, 3, 10
 MODELS, SIGNIFICANCES = ("tree", "binned-tree"), ("wilcoxon", "corrected-t")

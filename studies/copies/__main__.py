@@ -19,7 +19,7 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover
 from blanketflow.core.seeds import derive_rng
-from blanketflow.searches.run_fold import run_problem
+from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from studies.shared.page import row, write
 

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.core.results import CIResults
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_problem, test_marginally
+from blanketflow.search.run_fold import run_problem, test_marginally
 from blanketflow.selectors.base import Problem
 from studies.costs.cases import SHAPES, TINY, cases, method_of, test_of
 from studies.costs.job_memory import CONFIG, FILES, MOST_OF_ALL, TINY_FILES, peaks, write

@@ -20,7 +20,7 @@ from blanketflow.core.errors import UnreliableWarning
 from blanketflow.core.holm import holm
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.confirmation import LEVEL, given_the_others
+from blanketflow.search.confirmation import LEVEL, given_the_others
 from studies.error_control import page
 
 #: What the other four members do to both the feature and the target, which have noise of variance 1.

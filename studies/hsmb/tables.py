@@ -22,7 +22,7 @@ from blanketflow.core.table import Table
 from blanketflow.data.simulate import NETWORKS
 from blanketflow.data.simulate.regression import COPIES
 from blanketflow.models import build_estimator
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors import get_method
 
 PAGE = Path(__file__).parents[2] / "studies" / "hsmb" / "README.md"

@@ -21,10 +21,10 @@ import blanketflow as bf
 from blanketflow.ci.base import CITest
 from blanketflow.core.seeds import derive_seed
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
+from blanketflow.moves.forward import n_sets
 from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.theme import svg_on_white
-from blanketflow.search.forward import n_sets
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.filters.relieved import Relieved

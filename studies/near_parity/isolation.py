@@ -20,7 +20,7 @@ from blanketflow.ci.base import CITest
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_rng, derive_seed
 from blanketflow.core.table import Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.filters.relieved import Relieved

@@ -25,7 +25,7 @@ from blanketflow.core import isolation, limits
 from blanketflow.core.further_table import RunResults
 from blanketflow.core.limits import LimitReached
 from blanketflow.data.sources import read_source
-from blanketflow.searches import isolated
+from blanketflow.search import isolated
 from blanketflow.workflow import collect, in_process, jobs
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.plan import make_plan

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors import get_method
 from studies.shared.clock import command, cpu_seconds, options
 from studies.shared.record import Record

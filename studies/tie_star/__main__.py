@@ -12,7 +12,7 @@ from pathlib import Path
 import blanketflow as bf
 from blanketflow.core.seeds import derive_seed
 from blanketflow.data.simulate.network import DiscreteNetwork, DiscreteNode, node
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal.tie_star import TIEStar
 
 PAGE = Path(__file__).parents[2] / "studies" / "tie_star" / "README.md"

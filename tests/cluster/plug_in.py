@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from blanketflow.core.cards import Card
-from blanketflow.search.steps import Step
+from blanketflow.moves.steps import Step
 from blanketflow.selectors.base import Method
 
 #: MB that `Large` takes for some seconds, in which Slurm looks several times.

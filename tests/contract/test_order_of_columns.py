@@ -10,7 +10,7 @@ import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Table
 from blanketflow.models.evaluation import evaluate_split
-from blanketflow.searches.run_fold import not_bound, run_fold, run_problem
+from blanketflow.search.run_fold import not_bound, run_fold, run_problem
 from blanketflow.selectors import get_method
 from blanketflow.selectors.base import Problem
 

@@ -15,7 +15,7 @@ from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning
 from blanketflow.core.parts import balanced_parts
 from blanketflow.core.table import column_from_array
 from blanketflow.data.sources import read_source
-from blanketflow.searches.run_fold import fold_seed, run_fold
+from blanketflow.search.run_fold import fold_seed, run_fold
 from blanketflow.selectors.base import members
 from blanketflow.workflow.plan import make_plan
 

@@ -13,7 +13,7 @@ from blanketflow.core.isolation import WorkFailed
 from blanketflow.core.limits import NO_LIMITS, LimitReached, Limits
 from blanketflow.core.table import Column
 from blanketflow.models.evaluation import evaluate_split
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.external import External
 
 

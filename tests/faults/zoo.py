@@ -15,7 +15,7 @@ from blanketflow.ci import CITest
 from blanketflow.core.cards import Card
 from blanketflow.core.parameters import choice
 from blanketflow.core.results import CIResults
-from blanketflow.search.steps import Answer, Step
+from blanketflow.moves.steps import Answer, Step
 from blanketflow.selectors import Method
 
 

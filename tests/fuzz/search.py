@@ -21,7 +21,7 @@ TARGETS = ("tables", "config", "bif", "frames")
 #: What is instrumented: the code that the targets go through, and no numba kernel.
 WATCHED = [
     "blanketflow.data", "blanketflow.config.reading", "blanketflow.core", "blanketflow.workflow.plan",
-    "blanketflow.searches.aggregate", "blanketflow.workflow.suitability", "blanketflow.workflow.grain",
+    "blanketflow.search.aggregate", "blanketflow.workflow.suitability", "blanketflow.workflow.grain",
 ]  # fmt: skip
 #: Largest input in bytes, and seconds after which libFuzzer gives one up.
 MOST_BYTES, HANG_SECONDS = 4096, 120

@@ -11,7 +11,7 @@ import yaml
 from blanketflow.ci import get_ci_test
 from blanketflow.data.simulate.network_files import pgmpy_networks
 from blanketflow.data.sources import read_source
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors import get_method
 from blanketflow.workflow.plan import make_plan
 

@@ -12,7 +12,7 @@ from blanketflow.core.limits import Limits
 from blanketflow.core.results import CIResult, CIResults
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from literal import KnownTest
 
 TARGET = "target"

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 
 
 def weights_found(method, table, target, seed=0):

@@ -3,8 +3,8 @@
 import pytest
 
 from blanketflow.core.errors import ParameterError
-from blanketflow.search.steps import Step
-from blanketflow.searches.aggregate import RULES, aggregate, check_rule
+from blanketflow.moves.steps import Step
+from blanketflow.search.aggregate import RULES, aggregate, check_rule
 
 
 def folds(*sets):

@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from blanketflow.ci import get_ci_test
-from blanketflow.search.parents_and_children import interleaved_neighbours, level_wise_neighbours, max_min_neighbours
-from blanketflow.search.sets_with_rows import RoomGivenOne
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.moves.parents_and_children import interleaved_neighbours, level_wise_neighbours, max_min_neighbours
+from blanketflow.moves.sets_with_rows import RoomGivenOne
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors import get_method
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
 
@@ -79,7 +79,7 @@ def test_methods_keep_what_they_keep_when_all_is_asked(name, monkeypatch):
         outcome = run_fold(method, test, features, target, 0)
         with monkeypatch.context() as patch:
             patch.setattr("blanketflow.ci.bound.BoundTest.answerable", lambda _, xs, *__: list(xs))
-            patch.setattr("blanketflow.search.neighbours.sets_with_rows", every_set)
+            patch.setattr("blanketflow.moves.neighbours.sets_with_rows", every_set)
             for short_way in ("leaves_out_all", "leaves_out_each"):
                 patch.setattr(RoomGivenOne, short_way, lambda *_, **__: False)
             wanted = run_fold(method, test, features, target, 0)

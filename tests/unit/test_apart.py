@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from blanketflow.core.isolation import FORKS
-from blanketflow.searches.isolated import _load
+from blanketflow.search.isolated import _load
 
 SCRIPT = """
 import sys
@@ -16,7 +16,7 @@ from blanketflow.core.table import Column, Table
 import numpy as np
 from blanketflow.selectors import get_method
 from blanketflow.selectors.base import Problem
-from blanketflow.searches.stages import run_grow
+from blanketflow.search.stages import run_grow
 
 X = np.random.default_rng(0).integers(0, 2, (100, 3)).astype(float)
 table = Table([Column(name, "numeric", X[:, j]) for j, name in enumerate("abt")])

@@ -11,8 +11,8 @@ from blanketflow.ci.predictive.tree_risks import TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
 from blanketflow.kernels import trees
-from blanketflow.search.backward import BackwardElimination, remove_in_one_pass
-from blanketflow.search.steps import MOST_LISTED, Step
+from blanketflow.moves.backward import BackwardElimination, remove_in_one_pass
+from blanketflow.moves.steps import MOST_LISTED, Step
 from literal import LiteralCart, LiteralRegression, ppi_risks
 
 

@@ -18,7 +18,7 @@ from blanketflow.core.holm import holm
 from blanketflow.core.table import Column, Table
 from blanketflow.reporting.report.dataset import blankets, headline
 from blanketflow.reporting.report.render import render
-from blanketflow.searches.confirmation import cross_fitted_residuals, given_the_others
+from blanketflow.search.confirmation import cross_fitted_residuals, given_the_others
 from blanketflow.workflow.plan import make_plan
 
 

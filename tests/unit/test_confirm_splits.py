@@ -14,7 +14,7 @@ from blanketflow.core.confirm import searched_rows, seed_of_split
 from blanketflow.core.errors import ConfigError, ParameterError
 from blanketflow.reporting.report.dataset import blankets, headline
 from blanketflow.reporting.tables.blankets import confirmed_in_words
-from blanketflow.searches.confirmation import Confirmation, combined, interval, quantile_rule
+from blanketflow.search.confirmation import Confirmation, combined, interval, quantile_rule
 from blanketflow.workflow.plan import make_plan
 
 

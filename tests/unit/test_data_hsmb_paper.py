@@ -15,7 +15,7 @@ from blanketflow.data.simulate import NETWORKS, simulate, simulated
 from blanketflow.data.simulate.corral import corral
 from blanketflow.data.simulate.regression import regression
 from blanketflow.data.sources import read_source
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.workflow.plan import make_plan
 
 SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath

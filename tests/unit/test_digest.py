@@ -113,7 +113,7 @@ def test_auto_is_made_of_the_rankings_and_models_that_it_asks():
         "selectors/filters/information_criteria.py",
         "models/lightgbm.py",
         "models/knn.py",
-        "search/smallest_set.py",
+        "moves/smallest_set.py",
     )
     assert {SOURCE / name for name in asked} <= auto and not {SOURCE / name for name in asked} & relief
 

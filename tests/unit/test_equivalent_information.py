@@ -10,8 +10,8 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.network import DiscreteNetwork, DiscreteNode
-from blanketflow.search.equivalent_information import equivalents, leans_on
-from blanketflow.searches.run_fold import run_problem
+from blanketflow.moves.equivalent_information import equivalents, leans_on
+from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal import iamb_npc, neighbours_and_spouses
 from random_networks import random_dag, random_discrete

@@ -11,7 +11,7 @@ import pytest
 from blanketflow.core.graph import DAG
 from blanketflow.core.prior import PriorKnowledge
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from random_networks import random_dag
 from test_methods_on_the_oracle import EXACT_BLANKET, EXACT_NEIGHBOURS, METHODS, OPTIONS, limit, oracle
 

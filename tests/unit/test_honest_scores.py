@@ -7,7 +7,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import column_from_array
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.judged.held_out import judge
 from blanketflow.selectors.judged.judged_round import NONE
 from blanketflow.selectors.judged.pace import Pace

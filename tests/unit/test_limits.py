@@ -15,10 +15,10 @@ from blanketflow.core.limits import NO_LIMITS, LimitReached, Limits
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import simulate
-from blanketflow.search.steps import Step, standing
-from blanketflow.searches.run_fold import run_fold
-from blanketflow.searches.run_fold import test_marginally as marginal_tests
-from blanketflow.searches.stages import run_grow, run_shrink
+from blanketflow.moves.steps import Step, standing
+from blanketflow.search.run_fold import run_fold
+from blanketflow.search.run_fold import test_marginally as marginal_tests
+from blanketflow.search.stages import run_grow, run_shrink
 from blanketflow.selectors.base import Problem, worst_status
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.causal.iamb import IAMB, KIAMB

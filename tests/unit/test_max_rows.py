@@ -10,7 +10,7 @@ from blanketflow.core.registry import discover
 from blanketflow.core.row_sample import sampled
 from blanketflow.data.artefacts import read_columns, read_provenance
 from blanketflow.data.sources import read_source
-from blanketflow.searches.run_fold import fold_seed
+from blanketflow.search.run_fold import fold_seed
 from blanketflow.workflow.in_process import run_plan
 from blanketflow.workflow.plan import make_plan
 

@@ -10,7 +10,7 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.network_files import find_network, read_network
-from blanketflow.searches.run_fold import run_problem
+from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from random_networks import random_dag
 

@@ -11,7 +11,7 @@ from blanketflow.ci.contingency.packed_codes import MOST_CELLS, PackedCodes
 from blanketflow.core.errors import DataError, UnsupportedError
 from blanketflow.counts.summed_table import SummedTable
 from blanketflow.kernels.packed_codes import BLOCK
-from blanketflow.searches.run_fold import why_refused
+from blanketflow.search.run_fold import why_refused
 
 LEVELS = [1, 2, 3, 5, 17, 300]  # 1, 1, 2, 4, 8 and 16 bits
 

@@ -13,7 +13,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_problem
+from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from bnlearn_rules import RENDERINGS, RULES, ExactT, Target
 from literal import KnownTest, golden

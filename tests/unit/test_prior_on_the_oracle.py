@@ -12,8 +12,8 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.prior import PriorKnowledge
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.network_files import find_network, read_network
-from blanketflow.search.neighbours import askable_sets
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.moves.neighbours import askable_sets
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal.gs import GS
 from literal import connected
 from random_networks import random_dag

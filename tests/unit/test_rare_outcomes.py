@@ -12,7 +12,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.judged import probabilities
 from blanketflow.selectors.judged.gate import gate
 from blanketflow.selectors.judged.held_out import MOST_ROWS, judge

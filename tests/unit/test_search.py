@@ -14,13 +14,13 @@ from blanketflow.core.limits import NO_LIMITS
 from blanketflow.core.results import CIResult, CIResults
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
-from blanketflow.search.backward import remove_by_subsets, remove_in_one_pass, remove_until_stable
-from blanketflow.search.forward import admit_strongest, scan_until_stable, strongest_dependent
-from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
-from blanketflow.search.parents_and_children import eliminate
-from blanketflow.search.steps import Step, standing, step
-from blanketflow.search.strength import decisions, is_dependent, separates, strength_of, strengths_of, strongest_first
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.moves.backward import remove_by_subsets, remove_in_one_pass, remove_until_stable
+from blanketflow.moves.forward import admit_strongest, scan_until_stable, strongest_dependent
+from blanketflow.moves.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
+from blanketflow.moves.parents_and_children import eliminate
+from blanketflow.moves.steps import Step, standing, step
+from blanketflow.moves.strength import decisions, is_dependent, separates, strength_of, strengths_of, strongest_first
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal import iamb_npc
 from blanketflow.selectors.causal.iamb import FastIAMB, InterIAMB, grow_and_shrink_alternately

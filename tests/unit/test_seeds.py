@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blanketflow.models import get_model
-from blanketflow.searches.run_fold import fold_seed
+from blanketflow.search.run_fold import fold_seed
 from unseeded import unseeded_calls
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.judged.dependence_rankings import by_blanket
 from blanketflow.selectors.judged.held_out import ALL, NONE, judge, sizes_of
 from blanketflow.selectors.judged.pace import Pace

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError, UnsupportedError
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.kernel.bahsic import BAHSIC
 from literal import that_vary
 from literal_hsic import full_hsic, random_table

@@ -9,7 +9,7 @@ from blanketflow.core.errors import ParameterError
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.network_files import find_network, read_network
-from blanketflow.searches.run_fold import run_problem
+from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from literal import KnownTest
 from random_networks import random_dag

@@ -10,8 +10,8 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
-from blanketflow.search.backward import remove_until_stable
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.moves.backward import remove_until_stable
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal.gs import GS
 from literal import KnownTest, Separation, golden
 

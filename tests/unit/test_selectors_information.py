@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import blanketflow as bf
 import literal_information as literal
 from blanketflow.core.errors import UnsupportedError
-from blanketflow.search import greedy_ranking
+from blanketflow.moves import greedy_ranking
 from literal import golden
 
 LOG2 = np.log(2)

@@ -13,7 +13,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import NETWORKS, simulate
 from blanketflow.data.simulate.network import DiscreteNetwork, node
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal.iamb import IAMB, KIAMB
 from literal import KnownTest, Separation
 

@@ -13,7 +13,7 @@ import blanketflow as bf
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal import koller_sahami
 from blanketflow.selectors.causal.koller_sahami import KollerSahami
 from literal_information import chance

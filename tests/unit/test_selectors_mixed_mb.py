@@ -12,7 +12,7 @@ from scipy import stats
 import blanketflow as bf
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal.iamb import MixedMB
 from literal import KnownTest, Separation
 

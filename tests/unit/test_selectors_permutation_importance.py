@@ -21,7 +21,7 @@ from blanketflow.core.parts import balanced_parts
 from blanketflow.core.seeds import derive_rng, derive_seed, seed_32
 from blanketflow.core.table import Column, Table
 from blanketflow.models import build_estimator
-from blanketflow.searches.run_fold import fold_seed
+from blanketflow.search.run_fold import fold_seed
 from blanketflow.selectors.importances import Importances, own_weights
 from blanketflow.selectors.wrappers.permutation_importance import p_values
 

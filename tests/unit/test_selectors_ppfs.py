@@ -13,8 +13,8 @@ from blanketflow.core.cards import NUMERIC
 from blanketflow.core.results import CIResults
 from blanketflow.core.table import Column, Table, categorical
 from blanketflow.data.splits import fold_of_rows
-from blanketflow.search.steps import Step
-from blanketflow.searches.run_fold import fold_seed
+from blanketflow.moves.steps import Step
+from blanketflow.search.run_fold import fold_seed
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal.ppfs import PPFS
 from literal import KnownTest, LiteralCart, LiteralRegression, best_of, ppfs_fold

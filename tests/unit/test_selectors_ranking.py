@@ -27,8 +27,8 @@ from blanketflow.core.parts import balanced_parts
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.core.task import target_column
-from blanketflow.search.steps import Step
-from blanketflow.searches.run_fold import fold_seed, run_fold
+from blanketflow.moves.steps import Step
+from blanketflow.search.run_fold import fold_seed, run_fold
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.ranking import RankingMethod, beginning, held_out_losses
 from blanketflow.workflow.plan import make_plan

@@ -9,7 +9,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal.res import RES
 from literal import KnownTest, Separation
 

@@ -255,7 +255,7 @@ def test_fixed_penalties_are_not_cross_validated():
 
 def test_says_so_when_the_solver_does_not_get_there(monkeypatch):
     from blanketflow.core.table import Column, Table
-    from blanketflow.searches.run_fold import run_fold
+    from blanketflow.search.run_fold import run_fold
 
     monkeypatch.setattr(sparse_group_lasso, "TOLERANCE", -1.0)  # out of reach
     X, y = genes(n=30)

@@ -9,7 +9,7 @@ import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from blanketflow.core.table import column_from_array
-from blanketflow.searches.run_fold import run_problem
+from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.stability.half_rankings import RANKINGS, first_to_enter, needs_test
 from blanketflow.selectors.stability.stability_paths import complementary_halves, most_selected, worst_case_bound

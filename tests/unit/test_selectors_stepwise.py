@@ -24,9 +24,9 @@ from blanketflow.core.parts import balanced_parts
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.models import get_model
-from blanketflow.search.steps import Step
-from blanketflow.searches.run_fold import fold_seed, run_fold
-from blanketflow.searches.stages import run_shrink
+from blanketflow.moves.steps import Step
+from blanketflow.search.run_fold import fold_seed, run_fold
+from blanketflow.search.stages import run_shrink
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.wrappers.stepwise import Stepwise, Worth
 

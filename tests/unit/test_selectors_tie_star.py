@@ -18,7 +18,7 @@ from blanketflow.ci.predictive.model_losses import held_out_losses
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.network import DiscreteNetwork, node
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.causal.tie_star import Exclusions, TIEStar, tells_nothing_more
 from literal import KnownTest
 

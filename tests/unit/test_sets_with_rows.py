@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from blanketflow.ci import get_ci_test
-from blanketflow.search.neighbours import askable_sets
-from blanketflow.search.parents_and_children import grow_neighbours
-from blanketflow.search.sets_with_rows import RoomGivenOne
+from blanketflow.moves.neighbours import askable_sets
+from blanketflow.moves.parents_and_children import grow_neighbours
+from blanketflow.moves.sets_with_rows import RoomGivenOne
 
 
 def literal_sets(test, target, asked, members, max_k, including):

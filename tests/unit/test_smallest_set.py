@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from blanketflow.search.smallest_set import corrected_score, shares, smallest_set, undecided_size
+from blanketflow.moves.smallest_set import corrected_score, shares, smallest_set, undecided_size
 
 
 def literal(losses, sizes, n_parts, nothing=None):

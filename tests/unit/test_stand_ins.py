@@ -14,8 +14,8 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.near_copies import clusters_of_copies
 from blanketflow.core.stand_ins import StandIn
-from blanketflow.search.steps import Step
-from blanketflow.searches.aggregate import aggregate
+from blanketflow.moves.steps import Step
+from blanketflow.search.aggregate import aggregate
 from blanketflow.selectors.stand_ins import Information, share_kept, stand_ins_of
 
 
@@ -295,6 +295,6 @@ def test_the_command_line_says_once_of_which_features_one_is_enough(copies, meth
 
 def test_auto_looks_for_them_once(units):
     X, y = units
-    with mock.patch("blanketflow.searches.stages.with_stand_ins", side_effect=AssertionError):
+    with mock.patch("blanketflow.search.stages.with_stand_ins", side_effect=AssertionError):
         found = bf.select(X.drop(columns="near"), y)
     assert [row.feature for row in found.stand_ins["celsius"]] == ["fahrenheit"]

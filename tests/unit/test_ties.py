@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import blanketflow as bf
 from blanketflow.core.results import CIResults
 from blanketflow.core.ties import BITS, comparable, comparable_number
-from blanketflow.search.strength import strongest_first
+from blanketflow.moves.strength import strongest_first
 
 NUMBERS = st.floats(allow_nan=False)
 

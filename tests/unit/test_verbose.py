@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import blanketflow as bf
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
-from blanketflow.searches.run_fold import run_fold
+from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.judged.held_out import judge
 from blanketflow.selectors.judged.pace import Pace
 

@@ -6,7 +6,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError
-from blanketflow.searches.workers import n_workers
+from blanketflow.search.workers import n_workers
 
 X, Y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
 

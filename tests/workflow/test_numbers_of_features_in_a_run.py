@@ -6,7 +6,7 @@ import pytest
 
 from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
-from blanketflow.searches.run_fold import fold_seed, run_fold
+from blanketflow.search.run_fold import fold_seed, run_fold
 from workflow_runs import (
     WITHOUT_TABLES,
     answers,

@@ -159,7 +159,7 @@ def test_a_changed_source_file_reruns_what_uses_it_and_another_wording_nothing(p
     ("source", "expected"),
     [
         ("selectors/causal/ppfs.py", after_selection("ppfs")),
-        ("search/backward.py", after_selection("ppfs")),
+        ("moves/backward.py", after_selection("ppfs")),
         ("selectors/causal/gs.py", {}),
     ],
 )

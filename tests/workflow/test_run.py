@@ -12,7 +12,7 @@ import yaml
 from blanketflow import __version__
 from blanketflow.config.reading import read_config
 from blanketflow.data.storage import read_table
-from blanketflow.searches.run_fold import fold_seed, run_fold
+from blanketflow.search.run_fold import fold_seed, run_fold
 from forked import HANGS
 from workflow_runs import (
     PROJECT,

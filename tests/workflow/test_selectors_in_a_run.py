@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from blanketflow.core.cards import Card
-from blanketflow.search.steps import Step
+from blanketflow.moves.steps import Step
 from blanketflow.selectors.base import Method
 
 

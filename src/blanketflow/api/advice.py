@@ -89,8 +89,8 @@ RANKING = Advice(
     "any table",
     "mrmr",
     "it conditions on one feature at a time, so it needs few rows",
-    "on [five gene sets](../studies/gene_sets/README.md) no other method is better with ten genes, except by one row on "
-    "colon",
+    "on [five gene sets](../studies/gene_sets/README.md) no other method is better with ten genes, except by one row "
+    "on colon",
     {"n_features": 10},
 )
 #: All of them, in the order of docs/choosing.md.

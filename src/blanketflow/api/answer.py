@@ -200,7 +200,7 @@ def select(
     """
     import pandas as pd
 
-    from ..searches.workers import load_kernels
+    from ..search.workers import load_kernels
     from ..selectors.judged.in_time import load_models
     from .selectors import Auto
 

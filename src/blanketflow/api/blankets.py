@@ -18,11 +18,11 @@ from ..core.prior import PriorKnowledge, as_texts
 from ..core.progress_lines import Teller
 from ..core.registry import look_up
 from ..data.arrow_frames import as_frame
-from ..search.steps import Step
-from ..searches.every_target import EveryTarget
-from ..searches.sample import check_complete, rows_at_hand, with_strata
-from ..searches.search import Search
-from ..searches.workers import n_workers
+from ..moves.steps import Step
+from ..search.every_target import EveryTarget
+from ..search.sample import check_complete, rows_at_hand, with_strata
+from ..search.search import Search
+from ..search.workers import n_workers
 from ..selectors.base import Method
 from ..selectors.compatibility import (
     check_choice,

@@ -22,9 +22,9 @@ from ..core.stand_ins import StandIn
 from ..core.task import infer_task, target_column
 from ..data.arrow_frames import is_arrow_table
 from ..data.columns import gaps
-from ..searches.aggregate import check_rule
-from ..searches.sample import Sample, rows_at_hand, with_strata
-from ..searches.search import Outcome, Search
+from ..search.aggregate import check_rule
+from ..search.sample import Sample, rows_at_hand, with_strata
+from ..search.search import Outcome, Search
 from ..selectors.base import Method
 from ..selectors.compatibility import check_choice, check_pair
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..core.errors import ParameterError
-from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
+from ..moves.steps import PARENT_OR_CHILD, SPOUSE, Step
 
 if TYPE_CHECKING:
     import pandas as pd

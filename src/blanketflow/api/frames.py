@@ -18,9 +18,9 @@ from ..core.number_texts import warn_of_number_texts
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
-from ..searches.confirmation import Confirmation, RepeatedConfirmation
-from ..searches.sample import check_complete
-from ..searches.search import Outcome
+from ..search.confirmation import Confirmation, RepeatedConfirmation
+from ..search.sample import check_complete
+from ..search.search import Outcome
 from ..selectors.base import FoldOutcome
 
 if TYPE_CHECKING:

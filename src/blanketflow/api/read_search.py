@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..core.errors import ConfigError
 from ..data.artefacts import read_provenance
-from ..searches.search import Search
+from ..search.search import Search
 
 
 def read_search(path: str | Path) -> Search:

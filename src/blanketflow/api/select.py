@@ -23,8 +23,8 @@ from ..data.findings import Finding, findings, in_one_line
 from ..data.missing_markers import markers_told
 from ..data.sources import max_memory, read_source
 from ..reporting.export import ExportedBlanket
-from ..searches.sample import Sample
-from ..searches.search import Outcome, Search
+from ..search.sample import Sample
+from ..search.search import Outcome, Search
 from ..selectors.judged.verdict import rests_on_in_words
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.notes_on_rows import MAX_ROWS_CHANGES_NOTHING

@@ -258,7 +258,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     from ..ci.choice import AUTO
     from ..counts.statistics_file import read_statistics_of
     from ..counts.summed_table import SummedTable
-    from ..searches.sample import Sample
+    from ..search.sample import Sample
 
     if isinstance(statistics, str | Path):
         statistics = read_statistics_of(statistics)

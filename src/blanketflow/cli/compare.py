@@ -56,7 +56,7 @@ def compare(
     """
     from ..api.compare import compare_config
     from ..api.starting_config import dataset_id
-    from ..searches.workers import compile_kernels
+    from ..search.workers import compile_kernels
 
     if cores == 0:
         raise ConfigError("--cores is 0, but must be 1 or more, or -1 for all cores.")

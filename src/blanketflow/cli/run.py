@@ -77,7 +77,7 @@ def _run(words: Sequence[str], plain: bool) -> int:
 
 def _run_alone(arguments: SnakemakeArguments, plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
-    from ..searches.workers import compile_kernels
+    from ..search.workers import compile_kernels
     from ..workflow.output_folder import check_state
 
     if not arguments.wants_output:

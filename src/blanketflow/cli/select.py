@@ -65,7 +65,7 @@ def select(
     from ..ci.choice import AUTO
     from ..core.registry import look_up
     from ..reporting.export import FORMS
-    from ..searches.workers import compile_kernels
+    from ..search.workers import compile_kernels
     from ..selectors.judged.in_time import load_models
 
     if to is not None and to not in FORMS:

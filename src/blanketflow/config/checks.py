@@ -11,7 +11,7 @@ from ..core.errors import BlanketflowError, ConfigError, Faults, as_config_error
 from ..core.parts import LEAVE_GROUP_OUT
 from ..models import get_model
 from ..models.metrics import METRICS
-from ..searches.aggregate import check_rule
+from ..search.aggregate import check_rule
 from .identifiers import entries
 from .keys import MOST_PARTS
 from .typed import Selector

@@ -42,10 +42,10 @@ from ..core.seeds import derive_rng, derive_seed
 from ..core.table import Column, Table
 from ..models import get_model
 from ..models.base import Model
-from ..search.backward import remove_in_one_pass, remove_until_stable
-from ..search.forward import scan_until_stable
-from ..search.steps import CHILD, INCLUDED, MEMBER, PARENT, PARENT_OR_CHILD, SPOUSE, Answer, Step, step
-from ..search.strength import is_dependent, is_independent, strongest_first
+from ..moves.backward import remove_in_one_pass, remove_until_stable
+from ..moves.forward import scan_until_stable
+from ..moves.steps import CHILD, INCLUDED, MEMBER, PARENT, PARENT_OR_CHILD, SPOUSE, Answer, Step, step
+from ..moves.strength import is_dependent, is_independent, strongest_first
 from ..selectors.base import Method, Problem
 
 __all__ = [

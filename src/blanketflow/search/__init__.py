@@ -1,1 +1,1 @@
-"""The moves that methods share: how features are ranked, admitted and removed. No method is named here."""
+"""A search as a value: how a table is searched, by which method and test, and what was found."""

@@ -25,8 +25,8 @@ from ..core.results import CIResults
 from ..core.seeds import derive_rng
 from ..core.table import Table
 from ..core.ties import comparable_number
-from ..search.steps import INCLUDED, Answer, Step, standing, step
-from ..search.tiers import Tiers
+from ..moves.steps import INCLUDED, Answer, Step, standing, step
+from ..moves.tiers import Tiers
 
 #: What a search can say of itself, the most serious last.
 SERIOUSNESS = ("ok", "unreliable", "timeout")
@@ -84,7 +84,7 @@ class Problem:
     finds_stand_ins : bool
         Whether to find the features that could stand in for those of the answer.
     search : callable returning FoldOutcome
-        Runs another method on a table, as `blanketflow.searches.run_fold.run_fold` does; for methods that search
+        Runs another method on a table, as `blanketflow.search.run_fold.run_fold` does; for methods that search
         within their own work.
 
     Attributes

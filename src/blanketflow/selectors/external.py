@@ -11,7 +11,7 @@ from ..core.cards import Card
 from ..core.errors import BlanketflowError, ParameterError, UnsupportedError, WrongAnswerError, shown
 from ..core.printable import printable
 from ..core.registry import import_name
-from ..search.steps import Step
+from ..moves.steps import Step
 from .base import Method, Problem
 
 #: `Wrapped` as a configuration names it.

@@ -13,7 +13,7 @@ from ..core.cards import CLASSIFICATION
 from ..core.errors import DataError
 from ..core.parameters import anything, feature_counts
 from ..core.seeds import derive_seed, seed_32
-from ..search.steps import Answer, Step
+from ..moves.steps import Answer, Step
 from .base import Method, Problem
 from .learning import task_of
 

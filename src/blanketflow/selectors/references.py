@@ -9,7 +9,7 @@ from typing import ClassVar
 from ..core.cards import Card
 from ..core.errors import DataError, ParameterError, did_you_mean, shown
 from ..core.parameters import anything, choice
-from ..search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step
+from ..moves.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step
 from .base import Method, Problem
 
 

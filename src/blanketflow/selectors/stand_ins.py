@@ -19,7 +19,7 @@ from ..core.design import is_complex
 from ..core.results import CIResult, CIResults
 from ..core.stand_ins import StandIn
 from ..core.wide_columns import SparseColumns
-from ..search.steps import Step
+from ..moves.steps import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

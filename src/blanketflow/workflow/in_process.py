@@ -17,7 +17,7 @@ from ..core.counted_warnings import Counts, say_once, with_warnings
 from ..core.parameters import Configurable
 from ..data.beyond_memory import limited_memory
 from ..data.column_roles import RawTable, max_memory
-from ..searches.workers import n_workers
+from ..search.workers import n_workers
 from ..selectors.base import Method
 from .finished_run import finished_run
 from .grain import fold_ids

@@ -14,7 +14,7 @@ from ...core.seeds import DEFAULT_SEED
 from ...data.card import with_findings
 from ...data.column_roles import RawTable, assemble
 from ...data.sources import read_source
-from ...searches.workers import n_workers
+from ...search.workers import n_workers
 from ...workflow.in_process import run_plan
 from ...workflow.peek import facts_of
 from ...workflow.plan import make_plan, plan_of

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...ci.multiple_testing import rejected
 from ...core.results import CIResult
-from ...search.steps import INCLUDED, MEMBER, Step, step
-from ...search.strength import counts, is_dependent, strength_of
+from ...moves.steps import INCLUDED, MEMBER, Step, step
+from ...moves.strength import counts, is_dependent, strength_of
 from ..base import Problem
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
 from ...ci.unbound import why_a_correction_admits_none
 from ...core.parameters import choice
-from ...search.equivalent_information import leans_on
-from ...search.steps import PARENT_OR_CHILD, Step, step
-from ...search.strength import is_dependent
+from ...moves.equivalent_information import leans_on
+from ...moves.steps import PARENT_OR_CHILD, Step, step
+from ...moves.strength import is_dependent
 from ..base import Problem
 from .neighbours_and_spouses import MB_GUARANTEE, Neighbourhoods, ParentsAndChildren
 

@@ -9,10 +9,10 @@ from typing import ClassVar
 from ...ci.multiple_testing import CORRECTIONS, NONE
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
-from ...search.backward import remove_until_stable
-from ...search.forward import scan_until_stable
-from ...search.steps import Step
-from ...search.strength import strongest_first
+from ...moves.backward import remove_until_stable
+from ...moves.forward import scan_until_stable
+from ...moves.steps import Step
+from ...moves.strength import strongest_first
 from ..base import Method, Problem
 from . import corrected_members
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...core.parameters import choice, integer
 from ...core.seeds import derive_rng
-from ...search.backward import remove_until_stable
-from ...search.forward import BONFERRONI, NONE, Propose, admit_sets, every_set, random_sets
-from ...search.steps import Step
+from ...moves.backward import remove_until_stable
+from ...moves.forward import BONFERRONI, NONE, Propose, admit_sets, every_set, random_sets
+from ...moves.steps import Step
 from ..base import Problem
 from .gs import GS
 

@@ -14,10 +14,10 @@ from ...core.cards import Card
 from ...core.limits import LimitReached
 from ...core.parameters import choice, integer, number
 from ...core.seeds import derive_rng
-from ...search.backward import remove_until_stable
-from ...search.forward import admit_strongest, strongest_dependent
-from ...search.steps import Answer, Step, step
-from ...search.strength import strength_of
+from ...moves.backward import remove_until_stable
+from ...moves.forward import admit_strongest, strongest_dependent
+from ...moves.steps import Answer, Step, step
+from ...moves.strength import strength_of
 from ..base import Problem, members
 from .corrected_members import log_p_of, tests_of_members, weakest_to_leave, without
 from .gs import CORRECTION_GUARANTEE, GS

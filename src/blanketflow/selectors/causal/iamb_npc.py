@@ -10,10 +10,10 @@ from typing import ClassVar
 from ...ci.base import BoundTest
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
-from ...search.backward import remove_by_subsets
-from ...search.equivalent_information import equivalents, leans_on
-from ...search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step, step
-from ...search.strength import separates
+from ...moves.backward import remove_by_subsets
+from ...moves.equivalent_information import equivalents, leans_on
+from ...moves.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step, step
+from ...moves.strength import separates
 from ..base import Method, Problem
 from .iamb import IAMB, InterIAMB
 

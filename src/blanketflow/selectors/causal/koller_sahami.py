@@ -13,8 +13,8 @@ from ...core.errors import UnsupportedError
 from ...core.parameters import choice, integer
 from ...core.results import CIResult, CIResults
 from ...core.ties import comparable
-from ...search.greedy_ranking import DEVIATIONS, information
-from ...search.steps import Step, step
+from ...moves.greedy_ranking import DEVIATIONS, information
+from ...moves.steps import Step, step
 from ..base import Method, Problem
 from ..filters.information import ADJUSTED, information_option
 

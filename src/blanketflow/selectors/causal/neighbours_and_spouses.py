@@ -12,11 +12,11 @@ from ...ci.base import BoundTest
 from ...ci.number_of_tests import Count, Tally
 from ...core.parameters import choice, integer, number
 from ...core.ties import comparable_number
-from ...search.equivalent_information import equivalents
-from ...search.neighbours import FindNeighbours, Neighbours, WeakestTest, find_separating_set
-from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
-from ...search.strength import is_dependent
-from ...search.tiers import NO_TIERS, Tiers, may_be_child
+from ...moves.equivalent_information import equivalents
+from ...moves.neighbours import FindNeighbours, Neighbours, WeakestTest, find_separating_set
+from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, step
+from ...moves.strength import is_dependent
+from ...moves.tiers import NO_TIERS, Tiers, may_be_child
 from ..base import Method, Problem
 
 #: Which columns are neighbours: those found by both searches, by either search, or by the target's own search.

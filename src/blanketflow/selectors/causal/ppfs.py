@@ -12,9 +12,9 @@ from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
 from ...ci.unbound import why_a_correction_admits_none
 from ...core.cards import Card
 from ...core.parameters import choice, number
-from ...search.backward import remove_in_one_pass
-from ...search.steps import Step, step
-from ...search.strength import strongest_first
+from ...moves.backward import remove_in_one_pass
+from ...moves.steps import Step, step
+from ...moves.strength import strongest_first
 from ..base import Method, Problem
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
-from ...search.parents_and_children import interleaved_neighbours
-from ...search.steps import MEMBER, Step, step
-from ...search.strength import strongest_first
+from ...moves.parents_and_children import interleaved_neighbours
+from ...moves.steps import MEMBER, Step, step
+from ...moves.strength import strongest_first
 from ..base import Method, Problem
 from .neighbours_and_spouses import SYMMETRIES, Neighbourhoods, neighbourhoods
 

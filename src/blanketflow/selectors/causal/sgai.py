@@ -10,8 +10,8 @@ from typing import ClassVar
 from ...ci.base import BoundTest
 from ...core.cards import Card
 from ...core.parameters import number
-from ...search.steps import Step, step
-from ...search.strength import is_dependent
+from ...moves.steps import Step, step
+from ...moves.strength import is_dependent
 from ..base import Problem, members
 from .res import RES
 

@@ -13,7 +13,7 @@ from ...core.cards import Card
 from ...core.parameters import integer, number
 from ...core.table import Column
 from ...models.encode import moderated
-from ...search.steps import Step
+from ...moves.steps import Step
 from ..base import Problem
 from .res import RES
 from .sparse_group_lasso import Rows, choose_penalties

@@ -11,10 +11,10 @@ from ...ci.multiple_testing import CORRECTIONS, NONE
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...core.ties import comparable_number
-from ...search.neighbours import Neighbours, find_separating_set
-from ...search.parents_and_children import level_wise_neighbours
-from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
-from ...search.strength import all_dependent, is_independent
+from ...moves.neighbours import Neighbours, find_separating_set
+from ...moves.parents_and_children import level_wise_neighbours
+from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, step
+from ...moves.strength import all_dependent, is_independent
 from ..base import Method, Problem
 from . import corrected_members
 from .gs import CORRECTION_GUARANTEE

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...search.neighbours import FindNeighbours
-from ...search.parents_and_children import (
+from ...moves.neighbours import FindNeighbours
+from ...moves.parents_and_children import (
     interleaved_max_min_neighbours,
     interleaved_neighbours,
     level_wise_neighbours,

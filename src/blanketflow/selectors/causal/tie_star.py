@@ -13,11 +13,11 @@ from ...ci.base import BoundTest
 from ...ci.predictive.model_losses import held_out_losses
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
-from ...search.backward import remove_until_stable
-from ...search.forward import admit_strongest
-from ...search.parents_and_children import semi_interleaved_neighbours
-from ...search.steps import Answer, Step, standing
-from ...search.strength import is_dependent
+from ...moves.backward import remove_until_stable
+from ...moves.forward import admit_strongest
+from ...moves.parents_and_children import semi_interleaved_neighbours
+from ...moves.steps import Answer, Step, standing
+from ...moves.strength import is_dependent
 from ..base import Method, Problem, members
 
 TOO_MANY = "there may be more than {} Markov boundaries (max_blankets). Raise it."

@@ -11,8 +11,8 @@ import numpy as np
 from ...ci.tails import chi2_tail
 from ...core.cards import ASYMPTOTIC, Card
 from ...core.parameters import number
-from ...search.greedy_ranking import DECIMALS, information
-from ...search.steps import Step
+from ...moves.greedy_ranking import DECIMALS, information
+from ...moves.steps import Step
 from ..base import Method, Problem
 from .information import ADJUSTED, information_option, relevance_of
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.cards import Card
 from ...core.errors import DataError
 from ...core.parameters import choice, number
-from ...search.steps import Step
+from ...moves.steps import Step
 from ..base import Problem
 from ..ranking import RankingMethod, heaviest_first
 from .linear_similarity import feature_columns, over_features, target_columns

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.parameters import choice
-from ...search.greedy_ranking import DEVIATIONS, Known, Pick, rank_greedily
-from ...search.steps import INCLUDED, MEMBER, Step
+from ...moves.greedy_ranking import DEVIATIONS, Known, Pick, rank_greedily
+from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Problem
 from ..ranking import RankingMethod
 

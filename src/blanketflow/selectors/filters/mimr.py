@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.parameters import choice, number
-from ...search.greedy_ranking import DECIMALS, Known, Pick, rank_greedily
+from ...moves.greedy_ranking import DECIMALS, Known, Pick, rank_greedily
 from ..base import Problem
 from .information import InformationFilter
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.parameters import number
-from ...search.steps import Step
+from ...moves.steps import Step
 from ..base import Problem
 from ..ranking import RankingMethod, heaviest_first
 from .neighbour_weights import Neighbours, neighbour_weights

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.cards import Card
-from ...search.steps import Step
+from ...moves.steps import Step
 from ..base import Problem
 from ..ranking import RankingMethod
 from .linear_similarity import feature_columns, over_features, target_columns

@@ -48,7 +48,7 @@ def rankings(rows: Rows, wanted: Collection[str] = (), pace: Pace | None = None)
     --------
     >>> from blanketflow.core.convert import as_table
     >>> from blanketflow.core.table import column_from_array
-    >>> from blanketflow.searches.run_fold import run_fold
+    >>> from blanketflow.search.run_fold import run_fold
     >>> x = np.random.default_rng(0).normal(size=(100, 3))
     >>> rows = Rows(as_table(x), column_from_array("y", (x[:, 1] > 0).astype(str)), seed=0, search=run_fold)
     >>> found = rankings(rows)

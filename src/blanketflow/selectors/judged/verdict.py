@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.table import Column
-from ...search.smallest_set import MOST_LOST, Corrected
+from ...moves.smallest_set import MOST_LOST, Corrected
 from .held_out import Judged
 from .judged_round import ALL, NONE
 from .yardstick import LOG_LOSS, SPOKEN

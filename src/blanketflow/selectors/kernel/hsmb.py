@@ -11,7 +11,7 @@ import numpy as np
 from ...ci.kernel.hsic import GrowingColumns
 from ...core.cards import Card
 from ...core.parameters import integer
-from ...search.steps import Step, step
+from ...moves.steps import Step, step
 from ..base import Method, Problem
 
 #: HSICs are compared to this many decimals.

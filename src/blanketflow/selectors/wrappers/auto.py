@@ -18,8 +18,8 @@ from ...core.parameters import anything, choice, integer
 from ...core.row_identifiers import identifier_kind
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
-from ...search.smallest_set import corrected_score, shares, smallest_set, undecided_size
-from ...search.steps import INCLUDED, MEMBER, Step
+from ...moves.smallest_set import corrected_score, shares, smallest_set, undecided_size
+from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..causal.subset_searches import HITONMB
 from ..judged.held_out import Judged, judge

@@ -12,7 +12,7 @@ from ...ci.multiple_testing import BH, BY, NONE, rejected
 from ...core.cards import Card
 from ...core.near_copies import clusters_of_copies
 from ...core.parameters import choice, number
-from ...search.steps import Step
+from ...moves.steps import Step
 from ..base import Method, Problem
 from ..filters.linear_similarity import target_columns
 from ..knockoff.columns_for_knockoffs import columns_of, known_columns

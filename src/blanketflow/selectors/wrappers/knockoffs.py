@@ -14,7 +14,7 @@ from ...core.errors import ParameterError, UnsupportedError
 from ...core.near_copies import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
-from ...search.steps import Step
+from ...moves.steps import Step
 from ..base import Method, Problem
 from ..knockoff.banded_knockoffs import banded_law
 from ..knockoff.columns_for_knockoffs import columns_of, known_columns

@@ -14,7 +14,7 @@ from ...core.errors import ParameterError
 from ...core.near_copies import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng, derive_seed
-from ...search.steps import Step
+from ...moves.steps import Step
 from ..base import Method, Problem
 from ..importances import Importances
 

@@ -13,7 +13,7 @@ from ...core.errors import ParameterError
 from ...core.near_copies import clusters_of_copies
 from ...core.parameters import choice, integer, number
 from ...core.seeds import derive_seed
-from ...search.steps import INCLUDED, MEMBER, Step
+from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..stability.half_rankings import LASSO, RANKINGS, first_of, halved
 from ..stability.stability_paths import ROUNDING, Places, complementary_halves, most_selected, worst_case_bound

@@ -14,7 +14,7 @@ from ...core.cards import CLASSIFICATION, Card
 from ...core.errors import DataError, ParameterError, UnsupportedError, did_you_mean
 from ...core.parameters import anything, integer, number
 from ...core.seeds import seed_32
-from ...search.steps import INCLUDED, MEMBER, Step
+from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..learning import estimator_for, matrix_of, task_of
 

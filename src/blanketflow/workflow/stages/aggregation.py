@@ -13,8 +13,8 @@ from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, read_provenance, write_columns, write_rows
 from ...data.external_stages import read_supplied
 from ...data.provenance import STATUSES, Provenance
-from ...search.steps import Step
-from ...searches.aggregate import aggregate, all_answers
+from ...moves.steps import Step
+from ...search.aggregate import aggregate, all_answers
 from ..identity import content_of, made, stands, what_of
 from ..jobs import passed_on, recorded
 

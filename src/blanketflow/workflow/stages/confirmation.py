@@ -13,9 +13,9 @@ from ...data.artefacts import read_columns, write_rows
 from ...data.provenance import STATUSES, Provenance
 from ...data.splits import FINAL
 from ...data.storage import read_features
-from ...searches.confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
-from ...searches.sample import Sample
-from ...searches.search import Search
+from ...search.confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
+from ...search.sample import Sample
+from ...search.search import Search
 from ..jobs import passed_on, recorded
 from .fold import Fold
 

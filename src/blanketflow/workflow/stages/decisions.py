@@ -14,10 +14,10 @@ from ...data.artefacts import read_columns, write_columns
 from ...data.external_stages import read_supplied
 from ...data.marginals import read_marginal
 from ...data.provenance import Provenance
-from ...search.steps import Step, standing
-from ...searches.isolated import is_isolated
-from ...searches.run_fold import as_asked, not_bound
-from ...searches.stages import run_grow, run_shrink
+from ...moves.steps import Step, standing
+from ...search.isolated import is_isolated
+from ...search.run_fold import as_asked, not_bound
+from ...search.stages import run_grow, run_shrink
 from ...selectors.base import Method, Problem
 from ..identity import stands
 from ..jobs import recorded, require

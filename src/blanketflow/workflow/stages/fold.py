@@ -29,7 +29,7 @@ from ...data.impute import impute
 from ...data.provenance import Provenance
 from ...data.splits import fold_rows, train_rows
 from ...data.storage import WHOLE, Part, StoredTable, read_features, read_table
-from ...searches.run_fold import fold_seed
+from ...search.run_fold import fold_seed
 from ...selectors import get_method
 from ...selectors.base import Method
 from ..identity import content_of, made

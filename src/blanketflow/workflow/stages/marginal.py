@@ -22,7 +22,7 @@ from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import opened, read_arrow, read_provenance, write_arrow, write_columns
 from ...data.provenance import Provenance
 from ...data.storage import WHOLE, Part, read_features, small_parts
-from ...searches.run_fold import test_stage
+from ...search.run_fold import test_stage
 from ..identity import stands
 from ..jobs import passed_on, recorded
 from ..layout import by_folds, parse, path_of

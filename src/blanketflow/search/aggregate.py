@@ -12,7 +12,7 @@ from ..core.column_order import natural_key
 from ..core.errors import ParameterError, did_you_mean, shown
 from ..core.stand_ins import StandIn
 from ..core.ties import comparable_number
-from ..search.steps import Step
+from ..moves.steps import Step
 
 #: The names of the rules; ``frequency`` needs a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")

@@ -18,7 +18,7 @@ from ..core.limits import Limits
 from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.stand_ins import StandIn
-from ..search.steps import Answer, Step
+from ..moves.steps import Answer, Step
 from ..selectors.base import Method, Problem
 
 #: Packages that take longer to load than most searches. What a stage's process loaded of them is loaded here when it

@@ -15,12 +15,12 @@ from ..core.prior import Known
 from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.results import CIResults
 from ..core.table import Table
-from ..search.steps import Step
+from ..moves.steps import Step
 from ..selectors.base import Method, Problem
 from ..selectors.causal.neighbours_and_spouses import Found, ParentsAndChildren
+from .search import Search
 from .problems import tiers_of_variables
 from .run_fold import fold_seed, run_problem
-from .search import Search
 
 #: Up to this share of the columns as targets, processes search from the neighbours that they need.
 MOST_APART = 0.5

@@ -18,7 +18,7 @@ from ..core.results import CIResults
 from ..core.seeds import derive_seed
 from ..core.table import Column, Table
 from ..core.whole_numbers import counted_from_least
-from ..search.steps import Step, standing
+from ..moves.steps import Step, standing
 from ..selectors.base import FoldOutcome, Method, Problem, refused_by, worst_status
 from ..selectors.compatibility import check_min_effect, check_resolution
 from .isolated import is_isolated, results_isolated, stages_isolated

@@ -15,7 +15,7 @@ from ..ci.number_of_tests import Count, Tally
 from ..core.errors import WrongAnswerError, shown
 from ..core.limits import LimitReached
 from ..core.progress_lines import STEPS
-from ..search.steps import Answer, Step, standing
+from ..moves.steps import Answer, Step, standing
 from ..selectors.base import Method, Problem
 from ..selectors.stand_ins import with_stand_ins
 from .isolated import stages_isolated
