@@ -18,9 +18,9 @@ from ..core.table import Table
 from ..moves.steps import Step
 from ..selectors.base import Method, Problem
 from ..selectors.causal.neighbours_and_spouses import Found, ParentsAndChildren
-from .search import Search
 from .problems import tiers_of_variables
 from .run_fold import fold_seed, run_problem
+from .search import Search
 
 #: Up to this share of the columns as targets, processes search from the neighbours that they need.
 MOST_APART = 0.5
