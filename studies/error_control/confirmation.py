@@ -16,8 +16,8 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
+from blanketflow.ci.multiple_testing import holm
 from blanketflow.core.errors import UnreliableWarning
-from blanketflow.core.holm import holm
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.search.confirmation import LEVEL, given_the_others

@@ -13,8 +13,8 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from blanketflow.ci.multiple_testing import BH, BY, rejected
+from blanketflow.core.numerics import standardised
 from blanketflow.core.seeds import derive_rng
-from blanketflow.core.spread import standardised
 from blanketflow.selectors.knockoff.distillation import dcrt_p_values
 from studies.error_control import page
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from blanketflow.core.holm import holm
+from blanketflow.ci.multiple_testing import holm
 from blanketflow.reporting.formatting import BLUE, ORANGE
 from blanketflow.reporting.plots.theme import svg_on_white
 from studies.shared import page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blanketflow.core.errors import ConfigError
-from blanketflow.core.parts import LEAVE_GROUP_OUT
+from blanketflow.core.rows import LEAVE_GROUP_OUT
 from blanketflow.plugins import FurtherTable, RunResults
 from studies.papers.claims import OF_TABLES, judge, read_claims
 from studies.papers.comparison import compare_with_printed

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from blanketflow.ci.multiple_testing import holm
 from blanketflow.core.errors import ConfigError, shown
-from blanketflow.core.holm import holm
 from blanketflow.reporting.tables.result_table import typed_frame
 from studies.papers.comparison import NOT_COMPARABLE
 from studies.papers.printed_tables import MEASURES, entries_of, measure_of, place_of, values_of

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from blanketflow.core.holm import holm
+from blanketflow.ci.multiple_testing import holm
 from studies.shared.page import row
 
 #: Data sets that are another form of one, and that one.

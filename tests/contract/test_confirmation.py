@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from test_selectors import TEST_OF, one_of_each_kind, selector, table
 
-from blanketflow.core.confirm import searched_rows
+from blanketflow.core.rows import searched_rows
 from blanketflow.core.table import column_from_array
 
 pytestmark = pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")

@@ -12,7 +12,7 @@ import blanketflow as bf
 from blanketflow.ci.predictive.model_losses import held_out_losses
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning, UnsupportedError
-from blanketflow.core.parts import balanced_parts
+from blanketflow.core.rows import balanced_parts
 from blanketflow.core.table import column_from_array
 from blanketflow.data.sources import read_source
 from blanketflow.search.run_fold import fold_seed, run_fold

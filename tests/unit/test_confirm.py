@@ -9,12 +9,12 @@ from sklearn.datasets import load_wine
 
 import blanketflow as bf
 from blanketflow.api.select import select
+from blanketflow.ci.multiple_testing import holm
 from blanketflow.config.identifiers import TestOnRows as OnRows
 from blanketflow.config.reading import read_config
-from blanketflow.core.confirm import searched_rows
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import BlanketflowError, ConfigError, DataError, ParameterError
-from blanketflow.core.holm import holm
+from blanketflow.core.rows import searched_rows
 from blanketflow.core.table import Column, Table
 from blanketflow.reporting.report.dataset import blankets, headline
 from blanketflow.reporting.report.render import render

@@ -10,8 +10,8 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.config.reading import read_config
-from blanketflow.core.confirm import searched_rows, seed_of_split
 from blanketflow.core.errors import ConfigError, ParameterError
+from blanketflow.core.rows import searched_rows, seed_of_split
 from blanketflow.reporting.report.dataset import blankets, headline
 from blanketflow.reporting.tables.blankets import confirmed_in_words
 from blanketflow.search.confirmation import Confirmation, combined, interval, quantile_rule

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import blanketflow as bf
 from blanketflow.core.errors import ConfigError
-from blanketflow.core.parts import balanced_parts
+from blanketflow.core.rows import balanced_parts
 from blanketflow.core.seeds import derive_rng
 from blanketflow.workflow.plan import make_plan
 

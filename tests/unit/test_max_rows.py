@@ -7,7 +7,7 @@ import blanketflow as bf
 from blanketflow.api.select import select
 from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover
-from blanketflow.core.row_sample import sampled
+from blanketflow.core.rows import sampled
 from blanketflow.data.artefacts import read_columns, read_provenance
 from blanketflow.data.sources import read_source
 from blanketflow.search.run_fold import fold_seed

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from statsmodels.stats.multitest import multipletests
 
+from blanketflow.ci.multiple_testing import holm
 from blanketflow.core.errors import ConfigError
-from blanketflow.core.holm import holm
 from blanketflow.workflow.collect import HONEST
 from studies.papers.claims import judge, read_claims
 

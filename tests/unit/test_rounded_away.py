@@ -7,7 +7,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.api.inspection import inspect_table
 from blanketflow.core.convert import as_table
-from blanketflow.core.spread import is_rounded_away
+from blanketflow.core.numerics import is_rounded_away
 from blanketflow.core.table import Column
 
 TESTS = ("fisher-z", "lr-mixed")

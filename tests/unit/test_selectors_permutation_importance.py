@@ -17,7 +17,7 @@ import blanketflow as bf
 from blanketflow.config.reading import read_config
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.limits import LimitReached
-from blanketflow.core.parts import balanced_parts
+from blanketflow.core.rows import balanced_parts
 from blanketflow.core.seeds import derive_rng, derive_seed, seed_32
 from blanketflow.core.table import Column, Table
 from blanketflow.models import build_estimator

@@ -23,7 +23,7 @@ from blanketflow.core.cards import Card
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError, shown
 from blanketflow.core.limits import LimitReached, Limits
 from blanketflow.core.parameters import Parameter
-from blanketflow.core.parts import balanced_parts
+from blanketflow.core.rows import balanced_parts
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.core.task import target_column

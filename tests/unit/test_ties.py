@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import blanketflow as bf
+from blanketflow.core.numerics import BITS, comparable, comparable_number
 from blanketflow.core.results import CIResults
-from blanketflow.core.ties import BITS, comparable, comparable_number
 from blanketflow.moves.strength import strongest_first
 
 NUMBERS = st.floats(allow_nan=False)

@@ -16,14 +16,12 @@ from typing import Any
 from ..ci.effect import MIN_EFFECT
 from ..ci.missing import N_COPIES
 from ..core.cards import CLASSIFICATION, REGRESSION
-from ..core.confirm import CONFIRM, CONFIRM_SPLITS
 from ..core.design_arguments import SAMPLE_WEIGHTS
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
-from ..core.parts import FOLD_ROWS
 from ..core.prior import KEYS
 from ..core.registry import look_up
-from ..core.row_sample import MAX_ROWS
+from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, MAX_ROWS
 from ..selectors.base import Method
 from ..selectors.compatibility import takes_min_effect
 

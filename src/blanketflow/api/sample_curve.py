@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ParameterError
-from ..core.row_sample import MAX_ROWS
+from ..core.rows import MAX_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.confirm import why_no_splits
 from ..core.errors import BlanketflowError, ConfigError, Faults, as_config_error, did_you_mean, shown
-from ..core.parts import LEAVE_GROUP_OUT
+from ..core.rows import LEAVE_GROUP_OUT, why_no_splits
 from ..models import get_model
 from ..models.metrics import METRICS
 from ..search.aggregate import check_rule

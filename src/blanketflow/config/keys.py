@@ -6,13 +6,11 @@ from typing import Any
 
 from ..ci.effect import MIN_EFFECT
 from ..ci.missing import N_COPIES
-from ..core.confirm import CONFIRM, CONFIRM_SPLITS
 from ..core.design import WEIGHTS_ARE
 from ..core.formats import FORMATS
 from ..core.parameters import Parameter
-from ..core.parts import FOLD_ROWS, LEAVE_GROUP_OUT
 from ..core.prior import KEYS as PRIOR
-from ..core.row_sample import MAX_ROWS
+from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, LEAVE_GROUP_OUT, MAX_ROWS
 from ..core.seeds import DEFAULT_SEED
 
 #: Every part of a split has jobs of its own, which the plan lists.

@@ -8,10 +8,9 @@ import numpy as np
 
 from .column_order import by_names
 from .flags import is_flag
-from .least_squares import orthonormal_basis, residuals
+from .numerics import orthonormal_basis, residuals, standardised
 from .printable import printable
 from .seeds import derive_rng
-from .spread import standardised
 from .table import Column, Table
 
 #: The most rows and pairs of columns that are looked at, and the fewest rows.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .spread import standardised
+from .numerics import standardised
 from .table import Table
 
 #: Two columns are near-copies from this absolute correlation on.

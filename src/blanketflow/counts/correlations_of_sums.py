@@ -16,9 +16,8 @@ from ..ci.linear.fisher_z import FisherZ
 from ..ci.linear.partial_correlations import FisherZEngine
 from ..ci.tails import f_greater
 from ..core.errors import UnsupportedError
-from ..core.least_squares import SMALLEST_SHARE
+from ..core.numerics import SMALLEST_SHARE, SMALLEST_SPREAD
 from ..core.results import CIResults
-from ..core.spread import SMALLEST_SPREAD
 
 if TYPE_CHECKING:
     from .summed_table import SummedTable

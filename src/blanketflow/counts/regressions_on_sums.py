@@ -11,7 +11,7 @@ from ..ci.engines import constant_results
 from ..ci.linear.nested_regressions import LRMixedEngine, RegressionTest
 from ..core.cards import BOOLEAN, CATEGORICAL
 from ..core.errors import RowsNeeded
-from ..core.least_squares import SMALLEST_SHARE
+from ..core.numerics import SMALLEST_SHARE
 from ..core.results import CIResults
 from .agreement import Agreement
 

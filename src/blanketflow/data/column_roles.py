@@ -16,8 +16,8 @@ from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.levels import used_levels
 from ..core.mapped_file import kept_like
 from ..core.number_texts import what_is_held
-from ..core.parts import MOST_GROUPS
 from ..core.printable import listed
+from ..core.rows import MOST_GROUPS
 from ..core.sizes import size_in_bytes
 from ..core.table import Column, Table, labelled
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.errors import DataError, did_you_mean
-from ..core.parts import FOLD_ROWS, LEAVE_GROUP_OUT, MOST_GROUPS
+from ..core.rows import FOLD_ROWS, LEAVE_GROUP_OUT, MOST_GROUPS
 from ..core.seeds import seed_32
 from ..core.table import Column
 

@@ -10,8 +10,8 @@ from itertools import combinations
 from types import MappingProxyType
 
 from ..ci.base import BoundTest
+from ..core.numerics import BITS
 from ..core.results import CIResult, CIResults
-from ..core.ties import BITS
 from .equivalent_information import leans_on
 from .sets_with_rows import sets_with_rows
 from .steps import PARENT_OR_CHILD, Step, step

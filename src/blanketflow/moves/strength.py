@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..ci.base import BoundTest
+from ..core.numerics import comparable, comparable_number
 from ..core.results import CIResult, CIResults
-from ..core.ties import comparable, comparable_number
 
 
 def strongest_first(results: CIResults) -> np.ndarray:

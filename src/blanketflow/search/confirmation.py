@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from ..ci.multiple_testing import holm
 from ..ci.predictive.model_losses import cross_fitted
 from ..ci.splines.generalised_covariance import WIDTH, GeneralisedCovariance, generalised_covariance
 from ..core.cards import CATEGORICAL
 from ..core.errors import DataError
-from ..core.holm import holm
-from ..core.parts import balanced_parts
 from ..core.prior import NO_GROUPS, group_of
+from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng, derive_seed
 from ..core.table import Column, Table
 from ..models.encode import moderated

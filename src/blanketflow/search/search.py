@@ -14,7 +14,6 @@ from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, described, why_no_sp
 from ..ci.effect import why_p_values_do_not_select
 from ..ci.missing import incomplete_rule
 from ..core.cards import IMPUTATIONS
-from ..core.confirm import searched_rows, seed_of_split, why_no_splits
 from ..core.counted_warnings import Counts, with_warnings
 from ..core.design import is_complex
 from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError
@@ -23,7 +22,7 @@ from ..core.limits import NO_LIMITS, Limits
 from ..core.parameters import Configurable
 from ..core.prior import NOTHING, PriorKnowledge
 from ..core.progress_lines import SILENT, Teller
-from ..core.row_sample import sample_told, sampled
+from ..core.rows import sample_told, sampled, searched_rows, seed_of_split, why_no_splits
 from ..core.seeds import DEFAULT_SEED, derive_seed
 from ..core.stand_ins import StandIn
 from ..core.table import Table

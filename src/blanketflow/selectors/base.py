@@ -18,13 +18,13 @@ from ..ci.feature_groups import bind_groups
 from ..ci.number_of_tests import Tally
 from ..core.cards import CROSS_PRODUCTS, TRIPLES
 from ..core.limits import NO_LIMITS, Allowance, Limits
+from ..core.numerics import comparable_number
 from ..core.parameters import Configurable
-from ..core.parts import balanced_parts
 from ..core.progress_lines import SILENT, Teller
 from ..core.results import CIResults
+from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng
 from ..core.table import Table
-from ..core.ties import comparable_number
 from ..moves.steps import INCLUDED, Answer, Step, standing, step
 from ..moves.tiers import Tiers
 

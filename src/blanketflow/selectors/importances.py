@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.cards import CLASSIFICATION
 from ..core.errors import DataError, ParameterError
-from ..core.parts import balanced_parts
+from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng, seed_32
 from ..core.table import Column, Table
 from ..models.encode import Design, design, moderate, moderated

@@ -10,7 +10,7 @@ from ..ci import CITest
 from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, why_no_spline
 from ..config.typed import ChosenTest, Config, Selector
 from ..core.design import COUNTS, SAMPLING
-from ..core.parts import LEAVE_GROUP_OUT
+from ..core.rows import LEAVE_GROUP_OUT
 from .peek import Facts
 
 

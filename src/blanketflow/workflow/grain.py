@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
-from ..core.parts import LEAVE_GROUP_OUT, SEEN_PARTS
 from ..core.registry import is_foreign
+from ..core.rows import LEAVE_GROUP_OUT, SEEN_PARTS
 from .cost import MODEL_FEATURES, evaluate_seconds, grow_shrink_seconds, marginal_seconds
 from .peek import Facts
 

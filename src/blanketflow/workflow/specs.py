@@ -16,9 +16,9 @@ from ..config.typed import Config, Selector
 from ..core.cards import IMPUTATIONS
 from ..core.errors import Faults
 from ..core.further_table import FurtherTable, further_table
-from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
 from ..core.registry import look_up
+from ..core.rows import LEAVE_GROUP_OUT
 from ..core.seeds import derive_seed
 from ..data.download import is_remote
 from ..data.secrets import redacted_spec

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..core.parts import LEAVE_GROUP_OUT
+from ..core.rows import LEAVE_GROUP_OUT
 from ..reporting.tables import TABLES, Found, scores
 from . import collect
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...core.spread import standardised
+from ...core.numerics import standardised
 from ...core.table import Column
 
 #: A landmark is left out if the others span it up to this share of k(x, x) = 1.

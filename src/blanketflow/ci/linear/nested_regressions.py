@@ -14,9 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...core.design import Design
+from ...core.numerics import is_rounded_away
 from ...core.parameters import choice, number
 from ...core.results import CIResults
-from ...core.spread import is_rounded_away
 from ...core.table import Table
 from ..base import CITest, constant_results, unreliable_rule
 from ..clusters import Clusters, judged, spread

@@ -11,16 +11,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.design import Design
-from ...core.least_squares import (
+from ...core.numerics import (
     COLLINEAR,
     SMALLEST_SHARE,
+    is_rounded_away,
     log_unexplained_share,
     orthonormal_basis,
     pair_relations,
     residuals,
+    standardised,
 )
 from ...core.results import CIResults
-from ...core.spread import is_rounded_away, standardised
 from ...core.table import Table
 from ..clusters import Clusters, Spread, judged, spread
 from ..engines import Candidate, constant_results

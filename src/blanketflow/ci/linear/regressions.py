@@ -12,10 +12,9 @@ from typing import Protocol
 import numpy as np
 
 from ...core.flags import is_flag
-from ...core.least_squares import log_unexplained_share, orthonormal_basis, residuals
+from ...core.numerics import is_rounded_away, log_unexplained_share, orthonormal_basis, residuals, standardised
 from ...core.printable import listed
 from ...core.results import CIResults
-from ...core.spread import is_rounded_away, standardised
 from ...core.table import Column, Table
 from ..contingency.binning import ranks
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...core.design import Design
-from ...core.least_squares import residuals
+from ...core.numerics import residuals
 from ...core.results import CIResult, CIResults
 from ...core.table import Table
 from ..engines import Candidate, columns_of

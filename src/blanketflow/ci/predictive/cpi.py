@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...core.cards import NUMERIC, RESAMPLED, Card
-from ...core.least_squares import COLLINEAR, orthonormal_basis
+from ...core.numerics import COLLINEAR, orthonormal_basis, standardised
 from ...core.parameters import anything, choice, integer
 from ...core.results import CIResults
 from ...core.seeds import derive_rng, seed_32
-from ...core.spread import standardised
 from ...core.table import Column, Table
 from ..base import CITest, constant_results
 from ..clusters import Exchange, clusters_of, strata_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.cards import CLASSIFICATION, REGRESSION
-from ...core.parts import numbers_of
+from ...core.rows import numbers_of
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column, Table
 from ...models import Model, get_model

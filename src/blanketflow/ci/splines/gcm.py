@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
+from ...core.numerics import is_rounded_away
 from ...core.parameters import anything, integer
 from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng, seed_32
-from ...core.spread import is_rounded_away
 from ...core.table import Table
 from ..base import CITest
 from ..linear.regressions import is_function, rounded_away

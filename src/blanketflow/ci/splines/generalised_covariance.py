@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.parts import numbers_of
+from ...core.rows import numbers_of
 from ..tails import f_greater
 
 #: Half the width of a 95 % interval in standard errors.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.spread import standardised
+from ...core.numerics import standardised
 from ...core.table import Column
 from ..linear.regressions import present_levels
 

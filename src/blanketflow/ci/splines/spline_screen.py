@@ -12,10 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...core.least_squares import SMALLEST_SHARE
+from ...core.numerics import SMALLEST_SHARE, is_rounded_away
 from ...core.results import CIResults
 from ...core.seeds import derive_rng
-from ...core.spread import is_rounded_away
 from ...core.table import Table
 from ..tails import f_greater, rao_f
 from .spline_functions import functions_of

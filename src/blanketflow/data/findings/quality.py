@@ -12,9 +12,9 @@ from ...core.bends import bends_seen
 from ...core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER
 from ...core.design import effective_rows
 from ...core.number_texts import what_is_held
+from ...core.numerics import is_rounded_away
 from ...core.printable import listed, printable
 from ...core.row_identifiers import FEWEST, ID_WORDS, identifier_kind, tokens
-from ...core.spread import is_rounded_away
 from ...core.table import Column
 from ...core.whole_numbers import MOST_WHOLE
 from ..column_roles import RawTable

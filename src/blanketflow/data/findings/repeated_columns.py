@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL, NUMERIC
 from ...core.near_copies import nearly_equal, without_names
+from ...core.numerics import standardised
 from ...core.printable import listed
-from ...core.spread import standardised
 from ...core.table import Column
 from ..column_roles import RawTable
 from .finding import FEWEST_ROWS, MOST_COLUMNS, Finding, some_rows

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.errors import UnsupportedError
+from ...core.numerics import comparable
 from ...core.parameters import choice, integer
 from ...core.results import CIResult, CIResults
-from ...core.ties import comparable
 from ...moves.greedy_ranking import DEVIATIONS, information
 from ...moves.steps import Step, step
 from ..base import Method, Problem

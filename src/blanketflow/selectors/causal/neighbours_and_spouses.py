@@ -10,8 +10,8 @@ from typing import ClassVar, TypeVar
 
 from ...ci.base import BoundTest
 from ...ci.number_of_tests import Count, Tally
+from ...core.numerics import comparable_number
 from ...core.parameters import choice, integer, number
-from ...core.ties import comparable_number
 from ...moves.equivalent_information import equivalents
 from ...moves.neighbours import FindNeighbours, Neighbours, WeakestTest, find_separating_set
 from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, step

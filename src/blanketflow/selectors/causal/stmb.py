@@ -9,8 +9,8 @@ from typing import ClassVar
 from ...ci.base import BoundTest
 from ...ci.multiple_testing import CORRECTIONS, NONE
 from ...core.cards import Card
+from ...core.numerics import comparable_number
 from ...core.parameters import choice, integer, number
-from ...core.ties import comparable_number
 from ...moves.neighbours import Neighbours, find_separating_set
 from ...moves.parents_and_children import level_wise_neighbours
 from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, step

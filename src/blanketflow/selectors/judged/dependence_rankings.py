@@ -7,7 +7,7 @@ import numpy as np
 from ...ci.contingency.g2_and_chi2 import G2
 from ...ci.feature_groups import variables
 from ...core.cards import CLASSIFICATION
-from ...core.spread import standardised
+from ...core.numerics import standardised
 from ..base import FoldOutcome
 from ..causal.iamb import IAMB
 from ..filters.information_criteria import JMI, MIM

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...core.cards import CLASSIFICATION
-from ...core.parts import balanced_parts
+from ...core.numerics import standardised
+from ...core.rows import balanced_parts
 from ...core.seeds import derive_rng, seed_32
-from ...core.spread import standardised
 from ...core.table import Column
 from ...models.predictions import class_probabilities, predicted
 from ..learning import estimator_for, task_of

@@ -12,9 +12,8 @@ import numpy as np
 from ...core.errors import DataError
 from ...core.isolation import in_children
 from ...core.limits import LimitReached
-from ...core.parts import balanced_parts
 from ...core.prior import NO_GROUPS
-from ...core.row_sample import sampled
+from ...core.rows import balanced_parts, sampled
 from ...core.seeds import derive_rng, derive_seed
 from ...core.table import Column, Table
 from ..base import FoldOutcome, no_search

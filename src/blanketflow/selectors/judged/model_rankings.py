@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.cards import CLASSIFICATION
+from ...core.numerics import standardised
 from ...core.seeds import seed_32
-from ...core.spread import standardised
 from ...core.table import Column
 from ...models.base import Model
 from ...models.forest import Forest

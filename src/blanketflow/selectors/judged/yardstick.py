@@ -9,7 +9,7 @@ import numpy as np
 from ...ci.splines.spline_functions import normal_scores
 from ...core.cards import CLASSIFICATION, NUMERIC
 from ...core.errors import ParameterError
-from ...core.spread import standardised
+from ...core.numerics import standardised
 from ...core.table import Column
 from ...core.task import has_rare_class
 from ..learning import task_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ParameterError
-from ...core.spread import standardised
+from ...core.numerics import standardised
 from ...core.table import Table
 from ...models.encode import design, moderate
 

@@ -13,8 +13,8 @@ import numpy as np
 from ...ci import get_ci_test
 from ...ci.base import CITest
 from ...core.errors import ParameterError
+from ...core.numerics import standardised
 from ...core.seeds import seed_32
-from ...core.spread import standardised
 from ...core.table import Column, Table
 from ...models.encode import moderated
 from ..base import Problem

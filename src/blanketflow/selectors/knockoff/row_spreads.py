@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from ...core.cards import INTEGER, NUMERIC
-from ...core.spread import standardised
+from ...core.numerics import standardised
 from ...core.table import Column, Table
 
 #: Most columns that the spread of a row is estimated by, and most rows and columns that are looked at.

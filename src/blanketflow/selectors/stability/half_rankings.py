@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...ci.contingency.g2_and_chi2 import G2
-from ...core.spread import standardised
+from ...core.numerics import standardised
 from ...core.table import Column, Table
 from ...models.encode import design, moderate
 from ..base import Problem

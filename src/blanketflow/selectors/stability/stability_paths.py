@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError
-from ...core.parts import numbers_of
+from ...core.rows import numbers_of
 from ...core.seeds import derive_rng
 
 #: Features with a path, and numbers of features at which it is told.

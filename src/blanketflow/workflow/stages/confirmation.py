@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from ...core.confirm import seed_of_split
+from ...core.rows import seed_of_split
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_rows
 from ...data.provenance import STATUSES, Provenance

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.parts import SEEN_PARTS, balanced_parts
+from ...core.rows import SEEN_PARTS, balanced_parts
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
 from ...data.artefact_columns import ARTEFACTS

@@ -15,11 +15,10 @@ import numpy as np
 from ...ci import CITest, get_ci_test
 from ...ci.missing import with_incomplete
 from ...core.cards import IMPUTATIONS
-from ...core.confirm import searched_rows
 from ...core.limits import Limits
 from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
-from ...core.row_sample import sampled
+from ...core.rows import sampled, searched_rows
 from ...core.seeds import derive_seed
 from ...core.table import Table
 from ...counts.summed_table import SummedTable

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.parts import LEAVE_GROUP_OUT
+from ...core.rows import LEAVE_GROUP_OUT
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_arrow, write_arrow, write_columns
 from ...data.splits import make_splits, split_ids

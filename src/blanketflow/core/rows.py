@@ -1,0 +1,218 @@
+"""Which rows do what: parts for cross-validation, a sample of many rows, and the rows that `confirm` leaves out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import DataError
+from .parameters import Parameter
+from .seeds import derive_rng, derive_seed
+
+#: What an inner fold works on: all rows but its part, or its part.
+FOLD_ROWS = ("train", "part")
+#: Outer splits of which each holds out one group, and the most groups: each has a whole search.
+LEAVE_GROUP_OUT = "leave-group-out"
+MOST_GROUPS = 100
+#: Parts of the training rows for the score at the groups that were not held out.
+SEEN_PARTS = 5
+
+
+def balanced_parts(
+    target: np.ndarray, n_parts: int, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> np.ndarray:
+    """Return each row's part: rows are dealt out in the order of the target, equal ones in random order.
+
+    The target holds numbers or codes, shape (n,) or (n, m); of several columns the last one orders first. Parts are 0
+    .. n_parts - 1, shape (n,). Rows with equal numbers in `groups`, (n,), are in one part: then groups are dealt out in
+    the order of their mean target, and there are no more parts than groups. Raises `DataError` for a single group.
+
+    Examples
+    --------
+    >>> parts = balanced_parts(np.array([1, 0, 1, 0]), 2, np.random.default_rng(0))
+    >>> sorted(parts[[0, 2]].tolist()), sorted(parts[[1, 3]].tolist())
+    ([0, 1], [0, 1])
+    >>> balanced_parts(np.array([1, 1, 0, 0]), 2, np.random.default_rng(0), np.array([7, 7, 3, 3])).tolist()
+    [1, 1, 0, 0]
+    """
+    if groups is not None:
+        numbers = numbers_of(groups)
+        sums = np.array([np.bincount(numbers, weights=key) for key in target.reshape(len(target), -1).T])
+        return balanced_parts(np.round(sums / np.bincount(numbers), 12).T, n_parts, rng)[numbers]
+    keys = target.reshape(len(target), -1)
+    parts = np.empty(len(target), dtype=np.int64)
+    parts[np.lexsort([rng.random(len(target)), *keys.T])] = np.arange(len(target)) % n_parts
+    return parts
+
+
+def numbers_of(groups: np.ndarray) -> np.ndarray:
+    """Return the groups of rows as numbers from 0 on, (n,); raises `DataError` if rows cannot be held out by them.
+
+    Examples
+    --------
+    >>> numbers_of(np.array([7, 3, 7])).tolist()
+    [1, 0, 1]
+    """
+    numbers = np.unique(groups, return_inverse=True)[1]
+    if not numbers.any():
+        raise DataError("rows are held out by groups, and all are of one group. Give more groups, or none.")
+    return numbers
+
+
+#: The key of a data set, and the argument of a selector class.
+MAX_ROWS = Parameter(
+    "integer",
+    "Most rows of a fold for searches that fit models or compare rows with rows: beyond it they take a sample, "
+    "stratified by the target; null for all.",
+    at_least=10,
+    nullable=True,
+)
+
+
+def sampled(rows: np.ndarray, target: np.ndarray, max_rows: int | None, seed: int) -> np.ndarray:
+    """Return the rows that a search works on: all, or beyond `max_rows` so many of them, stratified by the target.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,)
+        Rows of the table.
+    target : ndarray of shape (n_table,)
+        Numbers, or codes of labels, of the whole table. Each class, or each range of numbers, keeps its share to within
+        one row.
+    max_rows : int or None
+        None takes all.
+    seed : int
+        The fold's.
+
+    Examples
+    --------
+    >>> target = np.repeat([0, 1], [900, 100])
+    >>> np.bincount(target[sampled(np.arange(1000), target, 50, seed=0)]).tolist()
+    [45, 5]
+    """
+    if max_rows is None or len(rows) <= max_rows:
+        return rows
+    rng = derive_rng(seed, "max_rows")
+    order = np.lexsort([rng.random(len(rows)), target[rows]])
+    # One row of each of so many equal stretches, at the same place in all of them.
+    places = ((np.arange(max_rows) + rng.random()) * (len(rows) / max_rows)).astype(np.int64)
+    return rows[np.sort(order[np.minimum(places, len(rows) - 1)])]
+
+
+def sample_told(n_rows: int, max_rows: int | None) -> str:
+    """Return in words that a search takes a sample of so many rows; empty if it takes all.
+
+    Examples
+    --------
+    >>> sample_told(40_000, 5_000)
+    '5,000 of 40,000 rows were taken, a sample stratified by the target (max_rows)'
+    """
+    if max_rows is None or n_rows <= max_rows:
+        return ""
+    return f"{max_rows:,} of {n_rows:,} rows were taken, a sample stratified by the target (max_rows)"
+
+
+#: The key of a selector, and the argument of a selector class.
+CONFIRM = Parameter(
+    "number",
+    "Share of the rows that the search leaves out, on which each selected feature is then tested given the others; "
+    "null for none.",
+    at_least=0.1,
+    at_most=0.9,
+    nullable=True,
+)
+#: The key, and the argument, that says how often the rows are divided.
+CONFIRM_SPLITS = Parameter(
+    "integer",
+    "How many times confirm divides the rows at random, each time with a search and with tests of its own, whose "
+    "p-values are combined by a quantile rule.",
+    at_least=1,
+    at_most=1000,
+)
+#: Fewest rows to search on, and to confirm on; with groups, fewest groups.
+FEWEST = 10
+#: So many rows with neighbouring numbers of the target are divided at random among themselves.
+STRATUM = 20
+
+
+def seed_of_split(seed: int, number: int) -> int:
+    """Return the seed of the division with a number from 0 on: the first is that of `confirm` alone.
+
+    >>> seed_of_split(7, 0)
+    7
+    """
+    return derive_seed(seed, "confirm_splits", number) if number else seed
+
+
+def why_no_splits(confirm: float | None, splits: int) -> str | None:
+    """Return why rows cannot be divided several times, or None if they can.
+
+    >>> why_no_splits(0.5, 20)
+    """
+    if splits == 1 or confirm is not None:
+        return None
+    return f"confirm_splits is {splits}, but confirm leaves no rows out. Set confirm: 0.5, or remove confirm_splits."
+
+
+def searched_rows(
+    target: np.ndarray, share: float | None, seed: int, groups: np.ndarray | None = None, where: str = "data"
+) -> np.ndarray:
+    """Return which rows a search may see: all, or all but a share, drawn at random and stratified by the target.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n,)
+        Numbers, or codes of labels. Each class, or each range of numbers, keeps its share to within one row.
+    share : float or None
+        `confirm`, 0.1 to 0.9; None leaves no row out.
+    seed : int
+        One seed draws one division.
+    groups : ndarray of shape (n,), optional
+        Numbers of rows that stay together: then it is a share of the groups, stratified by their mean target.
+    where : str
+        What the message of an error begins with.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    DataError
+        If fewer than 10 rows, or groups, are left on either side, or one value of the target.
+
+    Examples
+    --------
+    >>> target = np.repeat([0, 1], [60, 20])
+    >>> np.bincount(target[searched_rows(target, 0.5, seed=0)]).tolist()
+    [30, 10]
+    """
+    if share is None:
+        return np.ones(len(target), dtype=bool)
+    if groups is not None:
+        numbers = np.unique(groups, return_inverse=True)[1]
+        means = np.round(np.bincount(numbers, weights=target) / np.bincount(numbers), 12)
+        is_searched = _drawn(means, share, seed, where, "groups")[numbers]
+    else:
+        is_searched = _drawn(target, share, seed, where, "rows")
+    for side, rows in (("search", is_searched), ("confirm", ~is_searched)):
+        if len(np.unique(target[rows])) == 1:
+            raise DataError(
+                f"{where}: confirm: {share:g} leaves rows of one class, or with one value of the target, to {side} on. "
+                "Give more rows of the others, or remove confirm."
+            )
+    return is_searched
+
+
+def _drawn(target: np.ndarray, share: float, seed: int, where: str, what: str) -> np.ndarray:
+    n = len(target)
+    n_searched = n - round(share * n)
+    if min(n_searched, n - n_searched) < FEWEST:
+        raise DataError(
+            f"{where}: confirm: {share:g} divides {n} {what} into {n_searched} to search on and {n - n_searched} to "
+            f"confirm on, but both need {FEWEST}. Give more {what}, or remove confirm."
+        )
+    if len(np.unique(target)) > n / STRATUM:
+        target = np.argsort(np.argsort(target, kind="stable")) // STRATUM
+    is_searched = np.zeros(n, dtype=bool)
+    is_searched[sampled(np.arange(n), target, n_searched, derive_seed(seed, "confirm"))] = True
+    return is_searched
