@@ -81,6 +81,19 @@ def test_options_are_part_of_the_value(wine, name, asked):
     assert said(again(search).run(*wine)) == said(search.run(*wine))
 
 
+def test_what_is_said_of_rows_is_taken_as_fit_takes_it(wine):
+    X, y = wine
+    groups, within, counts = np.arange(len(y)) // 3, np.arange(len(y)) % 2, np.arange(len(y)) % 3
+    for given in (
+        {"groups": groups},
+        {"within": within},
+        {"groups": groups, "within": within, "sample_weight": counts},
+    ):
+        selector = bf.IAMB(n_folds=2, ci_test="lr-mixed")
+        found = again(selector.search()).run(X, y, **given)
+        assert found.features == selector.fit(X, y, **given).selected_features_ and found.notes == selector.notes_
+
+
 @pytest.mark.parametrize("settings", [{}, {"folds": 3}, {"confirm": 0.5}], ids=str)
 def test_the_command_runs_the_same_search(wine, settings, tmp_path):
     found = select({"source": "sklearn:wine"}, {"method": "hiton-mb", **settings}, {}, seed=5)

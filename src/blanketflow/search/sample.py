@@ -99,22 +99,29 @@ def rows_at_hand(
     return with_used_levels(features.take(rows)), used_levels(target.take(rows)), together, True
 
 
-def as_sample(where: str, X: Any, y: Any, missing: str = "error", task: str = "auto") -> Sample:
-    """Return features and a target of any kind as a search reads them; `where` begins messages.
+def as_sample(
+    where: str,
+    X: Any,
+    y: Any,
+    missing: str = "error",
+    task: str = "auto",
+    sample_weight: Any = None,
+    weights_are: str = "counts",
+    groups: Any = None,
+    within: Any = None,
+) -> Sample:
+    """Return features, a target and what is said of rows, of any kind, as a search reads them; `where` begins messages.
 
     Raises `DataError` if they cannot be read, or cells are missing and nothing is to become of them.
     """
-    features, column = (
-        as_table(as_frame(X)),
-        column_of_objects(str(getattr(y, "name", None) or "target"), np.asarray(y)),
-    )
+    name = str(getattr(y, "name", None) or "target")
+    features, column = as_table(as_frame(X)), column_of_objects(name, np.asarray(y))
     check_complete(features, missing)
     known = gaps(features)
-    features, column, groups, are_counted = rows_at_hand(
-        where, features, column, None, None, "counts", missing == "drop"
-    )
+    read = with_strata(where, features, column, within)
+    features, column, *of_rows = rows_at_hand(where, *read, sample_weight, groups, weights_are, missing == "drop")
     task = infer_task(column, task).name
-    return Sample(features, target_column(column, task), task, groups, are_counted, known)
+    return Sample(features, target_column(column, task), task, *of_rows, known)
 
 
 def with_strata(name: str, features: Table, target: Column, within: Any) -> tuple[Table, Column]:

@@ -248,7 +248,7 @@ class Search:
             table = with_used_levels(table.take(rows))
         return filled(table, self.missing, self.test), said
 
-    def run(self, X: Any, y: Any = None, *, tell: Teller = SILENT, n_jobs: int | None = 1) -> Outcome:
+    def run(self, X: Any, y: Any = None, *, tell: Teller = SILENT, n_jobs: int | None = 1, **of_rows: Any) -> Outcome:
         """Search a table.
 
         Parameters
@@ -261,6 +261,8 @@ class Search:
             Says lines to a person.
         n_jobs : int, optional
             Processes that share folds, or the work on the one set of rows; nothing that is found depends on it.
+        **of_rows
+            ``sample_weight``, ``weights_are``, ``groups`` and ``within``, as `fit` of the selector classes takes them.
 
         Raises
         ------
@@ -269,7 +271,7 @@ class Search:
         LimitReached
             If a limit was reached and the method is not anytime.
         """
-        sample = X if isinstance(X, Sample) else as_sample(self.where, X, y, self.missing)
+        sample = X if isinstance(X, Sample) else as_sample(self.where, X, y, self.missing, **of_rows)
         if sample.task not in self.method.card.tasks:
             raise UnsupportedError(f"{self.method.card.id} does not do {sample.task}; see its card.")
         if not sample.features.has_rows:
@@ -379,7 +381,8 @@ class Search:
                     doubts.append(f"the search of split {number + 1} of confirm_splits is {status}: {reason}")
             out = sample.take(np.flatnonzero(~self._searched(sample, seed)))
             rows = filled(out.features, self.missing), out.target
-            by_split.append(confirm_members(*rows, members, seed, out.groups, self.where, of_features))
+            own = fold_seed(seed, *self.identity, "0") if self.identity else seed
+            by_split.append(confirm_members(*rows, members, own, out.groups, self.where, of_features))
         tested: Sequence[Confirmation] = by_split[0]
         if self.confirm_splits > 1:
             signed = are_signed(sample.features, sample.target, of_features)
