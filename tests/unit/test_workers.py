@@ -42,7 +42,6 @@ def test_a_million_jobs_are_a_few(n_jobs, monkeypatch):
         asked.append(n_jobs)
         return honest(n_jobs=1, **options)
 
-    monkeypatch.setattr("blanketflow.api.estimator.Parallel", parallel)
     monkeypatch.setattr("joblib.Parallel", parallel)
     one = bf.MRMR(n_features=1, n_folds=3, n_jobs=n_jobs).fit(X, Y)
     assert one.selected_features_ == bf.MRMR(n_features=1, n_folds=3).fit(X, Y).selected_features_

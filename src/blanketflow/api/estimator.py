@@ -225,9 +225,23 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         return with_own_names(self._take(found), self._own_names)
 
     def search(self) -> Search:
-        """Return the search that these parameters ask for; raises `ParameterError` as `fit` does.
+        """Return the search that these parameters ask for, as a value.
 
-        Its CI test is ``auto`` if it is chosen for the table.
+        Returns
+        -------
+        Search
+            Its CI test is ``auto`` if it is chosen for the table.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is out of range.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> bf.IAMB(alpha=0.01).search().method.alpha
+        0.01
         """
         method, test = self.configured()
         return Search(

@@ -12,6 +12,7 @@ from .. import __version__
 from ..ci.choice import AUTO, Choice
 from ..config.reading import checked_dataset, read_config
 from ..config.typed import Config
+from ..core.counted_warnings import say_once
 from ..core.design import COUNTS
 from ..core.errors import ConfigError, RowsNeeded, shown
 from ..core.limits import Limits, in_seconds
@@ -208,6 +209,7 @@ def select(
     begin = time.perf_counter()
     outcome = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell)
     search, features = outcome.search, outcome.sample.features
+    say_once("select", *outcome.warned)
     return Selection(
         target=outcome.sample.target.name,
         task=outcome.sample.task,

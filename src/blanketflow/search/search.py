@@ -148,7 +148,21 @@ class Search:
     def as_dict(self) -> dict[str, Any]:
         """Return the search as JSON has it.
 
-        Raises `ConfigError` if an option is an object, such as a fitted model, which JSON cannot say.
+        Returns
+        -------
+        dict
+            Method, options, CI test and seed, and whatever else differs from its default.
+
+        Raises
+        ------
+        ConfigError
+            If an option is an object, such as a fitted model, which JSON cannot say.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> bf.IAMB(ci_test="fisher-z", max_tests=100).search().as_dict()["limits"]
+        {'max_tests': 100}
         """
         said: dict[str, Any] = {"method": _name(self.method), "options": _options(self.method), "seed": self.seed}
         said["ci_test"] = self.test
@@ -264,12 +278,25 @@ class Search:
         **of_rows
             ``sample_weight``, ``weights_are``, ``groups`` and ``within``, as `fit` of the selector classes takes them.
 
+        Returns
+        -------
+        Outcome
+            What was found, and everything that there is to say of it.
+
         Raises
         ------
         UnsupportedError, ParameterError, DataError
             If method, test and rows do not suit each other.
         LimitReached
             If a limit was reached and the method is not anytime.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_iris
+        >>> outcome = bf.MRMR(n_features=1).search().run(*load_iris(return_X_y=True, as_frame=True))
+        >>> outcome.features, outcome.status
+        (['petal width (cm)'], 'ok')
         """
         sample = X if isinstance(X, Sample) else as_sample(self.where, X, y, self.missing, **of_rows)
         if sample.task not in self.method.card.tasks:
@@ -414,6 +441,15 @@ class Outcome:
         Each selected feature on rows that the search never saw, if that was asked for.
     doubts : list of str
         What went wrong in the searches that are repeated to confirm.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = bf.IAMB(n_folds=3).search().run(X, y)
+    >>> len(found.blankets), found.n_tests > 0
+    (3, True)
     """
 
     search: Search
@@ -429,7 +465,7 @@ class Outcome:
     @property
     def notes(self) -> list[str]:
         """What to know of rows, test and answer."""
-        return [note for note in self.notes_by_kind.values() if note]
+        return [*filter(None, self.notes_by_kind.values()), *self.doubts]
 
     @property
     def chosen(self) -> list[dict[str, Any]]:
