@@ -137,7 +137,7 @@ def test_what_no_json_can_say_and_files_without_a_search_are_refused(tmp_path):
     from sklearn.tree import DecisionTreeClassifier
 
     with pytest.raises(ConfigError, match="model is an object of DecisionTreeClassifier"):
-        bf.PPFS(model=DecisionTreeClassifier()).search().as_dict()
+        bf.PPFS(model=DecisionTreeClassifier(random_state=0)).search().as_dict()
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(ConfigError, match="does not say by which search"):
         bf.read_search(tmp_path / "other.json")
