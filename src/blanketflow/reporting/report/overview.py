@@ -91,7 +91,7 @@ def failures(run: Run) -> tuple[Table, Table]:
 # --- the settings of each selector, the guarantee of its method and the known error rate of its test ------------------
 
 _HIDDEN = ("method", "ci_test", "grain", "options")  # options are listed one by one with the other settings
-#: False-positive rate of the marginal PPI test by n_repeats, as measured by benchmarks/ppi_false_positives.py.
+#: False-positive rate of the marginal PPI test by n_repeats, as measured by studies/calibration/ppi_false_positives.py.
 _WILCOXON = {5: "2 to 3 %", 10: "9 to 10 %", 30: "21 to 22 %", 100: "30 to 31 %"}
 _HOW = "at alpha 0.05, n = 100 and 200, target independent of the feature, 1,000 columns each"
 
