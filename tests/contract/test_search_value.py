@@ -133,11 +133,28 @@ def test_an_answer_of_a_run_is_found_again(tmp_path):
         assert [*rows] == ours
 
 
+@pytest.mark.parametrize("folds", [0, 2])
+def test_folds_that_are_not_stratified_are_not_repeated_otherwise(tmp_path, folds):
+    asked = {"selectors": {"gs": {"method": "gs"}}, "splits": {"evaluation": 0, "stratify": False}, "folds": folds}
+    plan = make_plan({"datasets": {"wine": {"source": "sklearn:wine"}}, **asked}, Path)
+    source = read_source("wine", plan.config.datasets["wine"], table_seed(plan.config, "wine"))
+    run_plan(plan, {"wine": source}, tmp_path, 1, progress=False)
+    path = tmp_path / "select" / "wine" / "full" / "gs" / "blanket.parquet"
+    if not folds:
+        assert bf.read_search(path).folds == 0
+        return
+    with pytest.raises(ConfigError, match="folds are not stratified"):
+        bf.read_search(path)
+
+
 def test_what_no_json_can_say_and_files_without_a_search_are_refused(tmp_path):
     from sklearn.tree import DecisionTreeClassifier
 
     with pytest.raises(ConfigError, match="model is an object of DecisionTreeClassifier"):
         bf.PPFS(model=DecisionTreeClassifier(random_state=0)).search().as_dict()
+    (tmp_path / "torn.json").write_text("{")
+    with pytest.raises(ConfigError, match="is not JSON"):
+        bf.read_search(tmp_path / "torn.json")
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(ConfigError, match="does not say by which search"):
         bf.read_search(tmp_path / "other.json")

@@ -44,7 +44,10 @@ def read_search(path: str | Path) -> Search:
     path = Path(path)
     identity: list[str] = []
     if path.suffix == ".json":
-        said = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            said = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ConfigError(f"{path} is not JSON ({error}). Name what blanketflow select --json printed.") from error
         asked = said.get("search") if isinstance(said, dict) else None
     else:
         provenance = read_provenance(path)
@@ -53,6 +56,11 @@ def read_search(path: str | Path) -> Search:
         if asked is not None:  # jobs impute what no rule of a CI test takes
             asked = {"missing": "impute", **asked, "folds": spec["folds"], "aggregate": spec["aggregate"]}
             identity = [provenance.what["dataset"], provenance.what["split"]]
+        if "stratify" in spec:
+            raise ConfigError(
+                f"{path}: its folds are not stratified (splits: stratify: false), and a search by itself stratifies "
+                "them. Set stratify: true and run again to repeat its answers."
+            )
     if not asked or "supplied" in asked or "shards" in asked:
         raise ConfigError(
             f"{path} does not say by which search its answer was found in rows. Name the blanket.parquet of a selector "

@@ -263,7 +263,8 @@ class Plan:
             test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
         asked = {"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)}
         search = {"search": json.loads(self.method_spec(dataset, selector)), "folds": chosen.folds}
-        return canonical_json({**asked, **search})
+        plain = {} if self.config.splits.get("stratify", True) or not chosen.folds else {"stratify": False}
+        return canonical_json({**asked, **search, **plain})
 
     def confirm_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the confirmation of a final blanket."""
