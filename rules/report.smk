@@ -83,7 +83,6 @@ rule report:
         cards=CARDS,
         by_fold=BY_FOLD,
         shrink=files.final_shrink(),
-        marginals=files.final_marginals(),
         tables=expand(at("result_table"), table=TABLES),
     output:
         report=report(

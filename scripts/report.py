@@ -18,7 +18,6 @@ def main(
     cards: list[Path],
     by_fold: list[Path],
     shrink: list[Path],
-    marginals: list[Path],
     tables: list[Path],
     report: Path,
     figures: Path,
@@ -28,13 +27,13 @@ def main(
     threads: int,
 ) -> None:
     """Write report.html, figures/ and provenance.json; page and figures at a time, if there are threads for both."""
-    run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink, marginals)
+    run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink)
     drawn = charts(run)
     list(in_children([partial(_figures, figures, drawn), partial(_page, report, run, drawn)], min(threads, 2)))
-    inputs = [*cards, *by_fold, *shrink, *marginals, *tables]
+    inputs = [*cards, *by_fold, *shrink, *tables]
     made_of = made("provenance", provenance, inputs, spec, code, run.provenance["seed"])
     beside = contents_beside(provenance, [report, *sorted(figures.glob("*.svg"))])
-    write_json(provenance, {**run.provenance, "identity": made_of.identity, "beside": beside})
+    write_json(provenance, {**run.provenance, "searches": run.searches, "identity": made_of.identity, "beside": beside})
 
 
 def _figures(folder: Path, drawn: Mapping[str, Any]) -> None:

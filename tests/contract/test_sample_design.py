@@ -138,9 +138,9 @@ def test_a_plan_says_which_p_values_ignore_groups(study):
     plan = plan_on(study | {"drop": ["w"], "groups": "g"}, **own)
     (said,) = [note for note in plan.notes() if "group" in note]
     assert said.startswith("study: rows of one group stay together, but p-values of mi-permutation take all rows")
-    assert '"doubted_p_values"' in plan.report_spec()
+    assert plan.doubted_p_values.keys() == {"study"}
     for known in ({"drop": ["w", "g"]}, {"drop": ["w"], "groups": "g", "within": "g"}):
-        assert '"doubted_p_values"' not in plan_on(study | known, **own).report_spec()
+        assert not plan_on(study | known, **own).doubted_p_values
 
 
 def test_a_run_finds_what_fit_finds(rows):

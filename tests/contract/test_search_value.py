@@ -14,6 +14,7 @@ from blanketflow.core.errors import ConfigError
 from blanketflow.core.registry import discover
 from blanketflow.data.artefacts import read_columns
 from blanketflow.data.sources import read_source
+from blanketflow.reporting.report import render
 from blanketflow.workflow.in_process import run_plan
 from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.specs import table_seed
@@ -122,7 +123,8 @@ def test_an_answer_of_a_run_is_found_again(tmp_path):
         Path,
     )
     source = read_source("wine", plan.config.datasets["wine"], table_seed(plan.config, "wine"))
-    run_plan(plan, {"wine": source}, tmp_path, 1, progress=False)
+    report = tmp_path / "report.html"
+    report.write_text(render(run_plan(plan, {"wine": source}, tmp_path, 1, progress=False)))
     X = pd.DataFrame({column.name: column.numbers() for column in source.features.columns})
     for name in plan.config.selectors:
         path = tmp_path / "select" / "wine" / "full" / name / "blanket.parquet"
@@ -131,6 +133,33 @@ def test_an_answer_of_a_run_is_found_again(tmp_path):
         rows = zip(columns["feature"], columns["chosen"], columns["importance"], columns["frequency"], strict=True)
         ours = [(f["feature"], f["chosen"], f["importance"], f["frequency"]) for f in outcome.combined.features]
         assert [*rows] == ours
+        assert bf.read_search(report, "wine", name) == bf.read_search(path)
+    with pytest.raises(ConfigError, match="holds several searches: pass selector"):
+        bf.read_search(report)
+    with pytest.raises(ConfigError, match="has no selector 'ppf'"):
+        bf.read_search(report, selector="ppf")
+
+
+def test_an_artefact_and_the_report_say_what_fit_says(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=10_500)
+    X = pd.DataFrame({f"x{i}": y + 2 * rng.normal(size=len(y)) for i in range(10)})
+    groups = rng.integers(30, size=len(y))
+    with pytest.warns(UserWarning, match="there are 30 groups"):
+        fitted = bf.MMPC(ci_test="fisher-z", alpha=0.01, max_k=1).fit(X, y, groups=groups)
+    X.assign(y=y, patient=groups).to_parquet(tmp_path / "t.parquet")
+    config = {
+        "datasets": {"t": {"path": str(tmp_path / "t.parquet"), "target": "y", "groups": "patient"}},
+        "selectors": {"mmpc": {"method": "mmpc", "ci_test": "fisher-z", "alpha": 0.01, "max_k": 1}},
+        "splits": {"evaluation": 0},
+        "folds": 0,
+    }
+    plan = make_plan(config, Path)
+    source = read_source("t", plan.config.datasets["t"], table_seed(plan.config, "t"))
+    run = run_plan(plan, {"t": source}, tmp_path, 1, progress=False)
+    notes = read_columns(tmp_path / "select" / "t" / "full" / "mmpc" / "blanket.parquet")[1].extra["notes"]
+    assert notes.keys() == {"groups", "p-values"}
+    assert [*notes.values()] == run.unselective["t"] == fitted.notes_
 
 
 @pytest.mark.parametrize("folds", [0, 2])
@@ -153,7 +182,7 @@ def test_what_no_json_can_say_and_files_without_a_search_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="model is an object of DecisionTreeClassifier"):
         bf.PPFS(model=DecisionTreeClassifier(random_state=0)).search().as_dict()
     (tmp_path / "torn.json").write_text("{")
-    with pytest.raises(ConfigError, match="is not JSON"):
+    with pytest.raises(ConfigError, match="neither a report nor JSON"):
         bf.read_search(tmp_path / "torn.json")
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(ConfigError, match="does not say by which search"):

@@ -81,7 +81,7 @@ def report(folder, to):
     tables = collect.tables(sorted((folder / "results/tables").glob("*.parquet")))
     spec = provenance(folder / "results/tables/scores.parquet")["spec"]
     found = ([folder / path] for path in (f"{DATA}/card.json", f"{FULL}/folds.parquet", SHRINK))
-    to.write_text(repr(finished_run(spec, tables, *found, [folder / MARGINAL])))
+    to.write_text(repr(finished_run(spec, tables, *found)))
 
 
 #: Each stage with the files that it reads.
@@ -98,7 +98,6 @@ READ = {
         f"{DATA}/card.json",
         f"{FULL}/folds.parquet",
         SHRINK,
-        MARGINAL,
         "results/tables/scores.parquet",
         "results/tables/ranks.parquet",
     ],

@@ -1,21 +1,15 @@
 """The report says where p-values no longer select, in a real run; a search that asks for an effect is none of them."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
 import blanketflow as bf
 from blanketflow.reporting.report.dataset import facts
-from blanketflow.workflow.job_files import JobFiles
-from blanketflow.workflow.plan import make_plan
 
 SEARCHES = {
     "strict": {"method": "mmpc", "ci_test": "fisher-z", "alpha": 0.01, "max_k": 1},
     "stricter": {"method": "iamb", "ci_test": "fisher-z", "alpha": 0.001, "min_effect": 0.3},
-    "of-three": {"method": "gs", "ci_test": "fisher-z", "folds": 3},
     "ranking": {"method": "mrmr", "n_features": 3},
-    "of-no-effect": {"method": "gs", "ci_test": "hsic"},
 }
 
 
@@ -27,10 +21,8 @@ def table(n):
 
 @pytest.fixture(scope="module")
 def run():
-    names = ("strict", "stricter", "ranking")
     data = {"many": table(10_500), "few": table(9_500)}
-    asked = {name: SEARCHES[name] for name in names}
-    return bf.compare(data, selectors=asked, evaluation=0, folds=0).run
+    return bf.compare(data, selectors=SEARCHES, evaluation=0, folds=0).run
 
 
 def test_it_is_said_once_for_each_test_with_the_alpha_of_the_searches_that_it_holds_for(run):
@@ -42,22 +34,3 @@ def test_it_is_said_once_for_each_test_with_the_alpha_of_the_searches_that_it_ho
 def test_nothing_is_said_where_rows_are_few(run):
     assert run.unselective.keys() == {"many"}
     assert "p-values" not in dict(facts(run.cards["few"]))
-
-
-@pytest.mark.parametrize(
-    ("names", "splits", "read"),
-    [
-        (["strict", "of-three"], {}, ["0/fisher-z", "1of3/fisher-z"]),
-        (["stricter", "ranking", "of-no-effect"], {}, []),
-        (["strict"], {"final": False}, []),
-    ],
-)
-def test_the_report_reads_the_tests_of_searches_that_could_ask_for_an_effect(names, splits, read):
-    config = {
-        "datasets": {"diabetes": {"source": "sklearn:diabetes", "drop": ["age"]}},  # no relation of the others bends
-        "splits": {"evaluation": 2, **splits},
-        "folds": 0,
-        "selectors": {name: SEARCHES[name] for name in names},
-    }
-    files = JobFiles(make_plan(config, str), partial("{}".format))
-    assert files.final_marginals() == [f"ci_test/diabetes/full/fold-{path}.parquet" for path in read]

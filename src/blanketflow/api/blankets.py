@@ -30,6 +30,7 @@ from ..selectors.compatibility import (
     check_min_effect,
     check_pair,
     check_resolution,
+    notes_on_p_values,
 )
 from .arguments import SHARED
 from .found_blankets import Blankets
@@ -181,8 +182,9 @@ def blankets(
         table, None, table.n_rows, are_counted, "spline takes long for all columns" if is_long else ""
     )
     check_pair(configured, search.test)
-    search, doubt = search.suited(table, are_counted)
-    if doubt:
+    search = search.suited(table, are_counted)
+    n_groups = None if table.design is None else table.design.n_clusters
+    if doubt := notes_on_p_values(configured, search.test, min_effect, None, n_groups)["groups"]:
         warnings.warn(f"blankets: {doubt}.", DependentRowsWarning, stacklevel=2)
     test = search.test
     table, sample = search.sample_of(table)

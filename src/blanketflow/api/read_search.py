@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, did_you_mean
 from ..data.artefacts import read_provenance
 from ..search.search import Search
+from ..workflow.collect import asked_search
+
+#: The searches in the page of a report, by data set and selector.
+_IN_PAGE = re.compile(r'<script type="application/json" id="searches">(.*?)</script>', re.DOTALL)
 
 
-def read_search(path: str | Path) -> Search:
+def read_search(path: str | Path, dataset: str | None = None, selector: str | None = None) -> Search:
     """Return the search that an answer came from.
 
     Parameters
     ----------
     path : path
-        The ``blanket.parquet`` of a run, or the JSON of ``blanketflow select --json``.
+        The ``report.html``, the ``provenance.json`` or a ``blanket.parquet`` of a run, or the JSON of
+        ``blanketflow select --json``.
+    dataset, selector : str, optional
+        Which search of a report or of its provenance is wanted; needed if there are several.
 
     Returns
     -------
     Search
         Its ``run(X, y)`` repeats the answer: on the training rows of the split, in the order of the data set, the
-        features, importances and p-values are equal to the last bit.
+        features, importances and p-values are equal to the last bit. A report has the searches on all rows.
 
     Raises
     ------
     ConfigError
-        If the file does not say how its answer was found.
+        If the file does not say how its answer was found, or it says so of several and none is chosen.
     ArtefactError
         If it is damaged.
 
@@ -42,28 +52,33 @@ def read_search(path: str | Path) -> Search:
     True
     """
     path = Path(path)
-    identity: list[str] = []
-    if path.suffix == ".json":
-        try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ConfigError(f"{path} is not JSON ({error}). Name what blanketflow select --json printed.") from error
-        asked = said.get("search") if isinstance(said, dict) else None
-    else:
-        provenance = read_provenance(path)
-        spec = json.loads(provenance.spec)
-        asked = spec.get("search")
-        if asked is not None:  # jobs impute what no rule of a CI test takes
-            asked = {"missing": "impute", **asked, "folds": spec["folds"], "aggregate": spec["aggregate"]}
-            identity = [provenance.what["dataset"], provenance.what["split"]]
-        if "stratify" in spec:
-            raise ConfigError(
-                f"{path}: its folds are not stratified (splits: stratify: false), and a search by itself stratifies "
-                "them. Set stratify: true and run again to repeat its answers."
-            )
-    if not asked or "supplied" in asked or "shards" in asked:
-        raise ConfigError(
-            f"{path} does not say by which search its answer was found in rows. Name the blanket.parquet of a selector "
-            "of a run, or what blanketflow select --json printed."
-        )
-    return Search.from_dict({**({"identity": identity} if identity else {}), **asked})
+    if path.suffix == ".parquet":
+        asked = asked_search(read_provenance(path))
+        if isinstance(asked, str):
+            raise ConfigError(f"{path}: {asked}. Name the blanket.parquet of another selector of a run.")
+        return Search.from_dict(asked)
+    text = path.read_text(encoding="utf-8")
+    in_page = _IN_PAGE.search(text)
+    try:
+        said = {"searches": json.loads(in_page[1])} if in_page else json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{path} is neither a report nor JSON ({error}). {_WANTED}") from error
+    if isinstance(said, dict) and said.get("search"):
+        return Search.from_dict(said["search"])
+    searches = said.get("searches") if isinstance(said, dict) else None
+    if not searches:
+        raise ConfigError(f"{path} does not say by which search its answer was found in rows. {_WANTED}")
+    of_data = _one_of(path, "dataset", dataset, searches)
+    return Search.from_dict(_one_of(path, "selector", selector, of_data))
+
+
+_WANTED = "Name report.html, provenance.json or a blanket.parquet of a run, or the output of blanketflow select --json."
+
+
+def _one_of(path: Path, key: str, wanted: str | None, known: Mapping[str, Any]) -> Any:
+    if wanted is None and len(known) == 1:
+        return next(iter(known.values()))
+    if wanted not in known:
+        why = f"holds several searches: pass {key}" if wanted is None else f"has no {key} {wanted!r}"
+        raise ConfigError(f"{path} {why}. {did_you_mean(wanted or '', known)}")
+    return known[wanted]

@@ -11,7 +11,6 @@ import numpy as np
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, described, why_no_spline
-from ..ci.effect import why_p_values_do_not_select
 from ..ci.missing import incomplete_rule
 from ..core.cards import IMPUTATIONS
 from ..core.counted_warnings import Counts, with_warnings
@@ -30,13 +29,11 @@ from ..data.splits import rows_of_folds
 from ..selectors import get_method
 from ..selectors.base import FoldOutcome, Method, worst_status
 from ..selectors.compatibility import (
-    decides_by_p_values_alone,
     for_missing_cells,
-    why_groups_are_ignored,
+    notes_on_p_values,
     why_no_sampling_weights,
     why_no_strata,
     why_no_weights,
-    why_p_values_mislead,
 )
 from ..selectors.external import External
 from .aggregate import Aggregate, aggregate, check_rule
@@ -218,8 +215,8 @@ class Search:
         choice = choose_test(described(features, target), n_rows, of, are_counted, has_design, no_spline)
         return replace(self, test=choice.configured(), choice=choice)
 
-    def suited(self, features: Table, are_counted: bool) -> tuple[Search, str]:
-        """Return the search with its test as it takes missing cells, and why p-values of grouped rows mislead, if so.
+    def suited(self, features: Table, are_counted: bool) -> Search:
+        """Return the search with its test as it takes missing cells.
 
         Raises
         ------
@@ -232,8 +229,7 @@ class Search:
         test = for_missing_cells(self.where, self.method, self.test, self.missing, self.imputations)
         if are_counted and (reason := why_no_weights(self.method, test, confirms)):
             raise UnsupportedError(f"{self.where}: {reason}. Repeat the rows, or choose another method or test.")
-        n_groups = None if design is None else design.n_clusters
-        if test is not None and test.knows_clusters and n_groups is None:
+        if test is not None and test.knows_clusters and (design is None or design.clusters is None):
             raise UnsupportedError(
                 f"{self.where}: permute of {test.card.id} needs groups. Give fit groups, or remove permute."
             )
@@ -247,8 +243,7 @@ class Search:
         if self.max_rows is not None and not (test or self.method).card.takes_max_rows:
             of = self.method.card.id if test is None else f"{self.method.card.id} with {test.card.id}"
             raise ParameterError(f"{self.where}: {of} takes all rows, and never a sample of them. Remove max_rows.")
-        doubt = why_groups_are_ignored(test, n_groups) if n_groups and test is not None else ""
-        return replace(self, test=test), doubt
+        return replace(self, test=test)
 
     def sample_of(self, table: Table) -> tuple[Table, str]:
         """Return the rows of a table that the searches for all columns see, and in words whether it is a sample.
@@ -307,8 +302,8 @@ class Search:
         if len(np.unique(target.values)) < 2:
             raise DataError("y has only one class or value. Give rows of at least two.")
         folds, n_rows = self._folds(sample)
-        search, doubt = self.for_sample(sample).suited(sample.features, sample.are_counted)
-        notes = {"groups": doubt, "sample": sample_told(n_rows[0], self.max_rows)}
+        search = self.for_sample(sample).suited(sample.features, sample.are_counted)
+        notes = {"sample": sample_told(n_rows[0], self.max_rows)}
         found, warned = search._on_folds(sample, folds, self.seed, tell, n_jobs)
         outcome = search._of(sample, [fold for fold, _ in folds], found, notes, warned)
         return outcome if self.confirm is None else search._confirmed(outcome, sample, folds, tell, n_jobs)
@@ -377,13 +372,12 @@ class Search:
         warned: Sequence[Counts] = (),
     ) -> Outcome:
         """Return the outcome of the searches of all folds."""
-        alpha, first = self.method.options().get("alpha"), found[0].marginal
-        by_p_values = alpha is not None and decides_by_p_values_alone(self.method, self.test, self.min_effect)
+        design = sample.features.design
+        n_groups = None if design is None else design.n_clusters
         said = {
             **{f"table {at}": note for at, note in enumerate(sample.notes)},
             **notes,
-            "misleading": why_p_values_mislead(self.method, self.test),
-            "p-values": why_p_values_do_not_select(first, alpha) if by_p_values and first is not None else "",
+            **notes_on_p_values(self.method, self.test, self.min_effect, found[0].marginal, n_groups),
         }
         sets = [outcome.members for outcome in found]
         return Outcome(self, sample, list(folds), list(found), aggregate(sets, self.aggregate), said, list(warned))

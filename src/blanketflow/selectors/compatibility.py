@@ -10,12 +10,13 @@ from collections.abc import Mapping
 
 from ..ci.base import CITest
 from ..ci.choice import AUTO
-from ..ci.effect import MIN_EFFECT
+from ..ci.effect import MIN_EFFECT, why_p_values_do_not_select
 from ..ci.missing import incomplete_rule, why_not_incomplete, with_incomplete
 from ..core.cards import EXACT, IMPUTATIONS
 from ..core.design import ENOUGH_CLUSTERS, SAMPLING
 from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import discover
+from ..core.results import CIResults
 from .base import Method
 
 #: The columns of each group of features, by its name.
@@ -150,6 +151,28 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
             f"{ENOUGH_CLUSTERS} on: with fewer p-values may be too small"
         )
     return ""
+
+
+def notes_on_p_values(
+    method: Method,
+    test: CITest | None,
+    min_effect: float | None,
+    marginal: CIResults | None,
+    n_groups: int | None,
+) -> dict[str, str]:
+    """Return what to know of the p-values that a search decided by: ``groups``, ``misleading`` and ``p-values``.
+
+    Each is empty where there is nothing to say. `marginal` has the tests of each feature given nothing, and `n_groups`
+    is None for rows that are not grouped.
+    """
+    alpha = method.options().get("alpha")
+    is_alone = marginal is not None and alpha is not None and decides_by_p_values_alone(method, test, min_effect)
+    many = why_p_values_do_not_select(marginal, alpha) if marginal is not None and is_alone else ""
+    return {
+        "groups": why_groups_are_ignored(test, n_groups) if n_groups and test is not None else "",
+        "misleading": why_p_values_mislead(method, test),
+        "p-values": f"{test.card.id}: {many}" if many and test is not None else "",
+    }
 
 
 def why_complete_rows(method: Method, test: CITest | None, rule: str | int | None) -> str | None:

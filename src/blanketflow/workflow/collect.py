@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..config.identifiers import TestOnRows
 from ..core.printable import as_cell
-from ..core.results import CIResults
 from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import (
     read_arrow,
@@ -22,7 +21,6 @@ from ..data.artefacts import (
     write_text,
 )
 from ..data.external_stages import read_supplied
-from ..data.marginals import read_marginal
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
 from ..reporting.tables import TABLES
@@ -61,14 +59,44 @@ def members(paths: Sequence[Path], supplied: Collection[str] = ()) -> pd.DataFra
     return pd.DataFrame(rows, columns=["dataset", "selector", "split", "fold", "feature"])
 
 
-def marginals(paths: Sequence[Path]) -> dict[tuple[str, str], CIResults]:
-    """Return the results of ci_test artefacts by data set and test; of the first artefact where there are several."""
-    found: dict[tuple[str, str], CIResults] = {}
+def searches(paths: Sequence[Path]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the final searches by data set and selector, as `Search.as_dict` has them, in folds.parquet.
+
+    Those that no search by itself repeats are left out.
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
     for path in paths:
-        ids = parse(path, ["ci_test"]).ids
-        if (key := (ids["dataset"], TestOnRows.of(ids["test"]).test)) not in found:
-            found[key] = read_marginal(path)[1]
+        ids = parse(path, ["folds"]).ids
+        if ids["split"] == FINAL and not isinstance(asked := asked_search(read_provenance(path)), str):
+            found.setdefault(ids["dataset"], {})[ids["selector"]] = asked
     return found
+
+
+def asked_search(provenance: Provenance) -> dict[str, Any] | str:
+    """Return the search that an aggregation was made from, as `Search.as_dict` has it, or why none repeats it."""
+    spec = json.loads(provenance.spec)
+    asked = spec.get("search")
+    if not asked or "supplied" in asked or "shards" in asked:
+        return "it was not found by a search in rows"
+    if "stratify" in spec:
+        return (
+            "its folds are not stratified (splits: stratify: false), and a search by itself stratifies them. Set "
+            "stratify: true and run again to repeat its answers"
+        )
+    identity = [provenance.what["dataset"], provenance.what["split"]]
+    # Jobs impute what no rule of a CI test takes.
+    return {"identity": identity, "missing": "impute", **asked, "folds": spec["folds"], "aggregate": spec["aggregate"]}
+
+
+def notes(paths: Sequence[Path]) -> dict[str, list[str]]:
+    """Return what to know of the p-values of the final searches, by data set, in folds.parquet; each sentence once."""
+    found: dict[str, dict[str, None]] = {}
+    for path in paths:
+        ids = parse(path, ["folds"]).ids
+        if ids["split"] == FINAL:
+            for note in read_provenance(path).extra.get("notes", {}).values():
+                found.setdefault(ids["dataset"], {})[note] = None
+    return {dataset: [*own] for dataset, own in found.items()}
 
 
 def stability_paths(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, Any]]:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from .. import __version__
-from ..ci.choice import AUTO
-from ..ci.effect import why_p_values_do_not_select
 from ..core.prior import PriorKnowledge
 from ..core.registry import discover
 from ..data.splits import FINAL
@@ -31,7 +29,6 @@ def finished_run(
     cards: Sequence[Path],
     by_fold: Sequence[Path],
     shrink: Sequence[Path],
-    marginals: Sequence[Path],
 ) -> Run:
     """Return everything that the report shows.
 
@@ -45,8 +42,6 @@ def finished_run(
         As it takes them.
     shrink : sequence of paths
         shrink.parquet of each pair and fold of the final split.
-    marginals : sequence of paths
-        ci_test artefacts on which no smallest effect was asked for, of the final split.
     """
     from ..reporting.report import Run
 
@@ -73,9 +68,10 @@ def finished_run(
         },
         verdicts=_verdicts(tables["statuses"]),
         chosen_tests={name: tuple(chosen) for name, chosen in asked["chosen_tests"].items()},
-        unselective=_unselective(asked, marginals),
+        unselective=collect.notes(by_fold),
         sampled=_sampled(by_fold),
         targets=asked.get("targets", {}),
+        searches=collect.searches(by_fold),
         stability_paths=collect.stability_paths(by_fold),
     )
 
@@ -87,24 +83,6 @@ def _sampled(by_fold: Sequence[Path]) -> dict[str, list[str]]:
         alike.setdefault(dataset, {}).setdefault((n_taken, n_rows), []).append(selector)
     said = "{} took {:,} of {:,} rows, stratified by the target"
     return {name: [said.format(", ".join(s), *sizes) for sizes, s in own.items()] for name, own in alike.items()}
-
-
-def _unselective(asked: Mapping[str, Any], marginals: Sequence[Path]) -> dict[str, list[str]]:
-    """Return for each data set which tests' p-values no longer select, at the smallest alpha of their selectors.
-
-    Before them stands which p-values may be too small because rows form groups.
-    """
-    said: dict[str, list[str]] = {name: list(reasons) for name, reasons in asked.get("doubted_p_values", {}).items()}
-    for (dataset, test), results in collect.marginals(marginals).items():
-        own = (test, AUTO) if test == asked["chosen_tests"].get(dataset, [""])[0] else (test,)
-        levels = [
-            s["options"]["alpha"]
-            for s in asked["selectors"].values()
-            if s["ci_test"] in own and not s.get("min_effect") and s["options"].get("alpha") is not None
-        ]
-        if levels and (why := why_p_values_do_not_select(results, min(levels))):
-            said.setdefault(dataset, []).append(f"{test}: {why}")
-    return said
 
 
 def _prior(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -219,4 +219,4 @@ def _gather(files: JobFiles) -> Run:
     spec, cards, by_fold = files.plan.report_spec(), files.cards(), files.of_pairs("folds")
     scores = files.scores("evaluate"), files.scores("evaluate_optimistic")
     tables = tabulate(spec, cards, files.of_pairs("blanket"), by_fold, *scores, files.confirmed())
-    return finished_run(spec, tables, cards, by_fold, files.final_shrink(), files.final_marginals())
+    return finished_run(spec, tables, cards, by_fold, files.final_shrink())

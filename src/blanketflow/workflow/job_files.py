@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..data.splits import FINAL
-from ..selectors.compatibility import decides_by_p_values_alone
 from .layout import path_of
 from .sharded import shards
 from .specs import Plan, canonical_json
@@ -103,21 +102,6 @@ class JobFiles:
             for split in final
             for path in self.of_folds("shrink", {"dataset": dataset, "selector": selector, "split": split})
         ]
-
-    def final_marginals(self) -> list[Path]:
-        """Return ci_test on the first fold of the final split, of each pair that decides by p-values alone."""
-        found = [
-            path
-            for dataset, selector in self.plan.pairs
-            if self.plan.config.splits["final"] and self._is_by_p_values(dataset, selector)
-            for path in self.marginals({"dataset": dataset, "selector": selector, "split": FINAL})[:1]
-        ]
-        return list(dict.fromkeys(found))
-
-    def _is_by_p_values(self, dataset: str, selector: str) -> bool:
-        chosen, test = self.plan.selector(selector), self.plan.config.test(dataset, selector)
-        is_ours = chosen.supplied != "shrink"
-        return is_ours and decides_by_p_values_alone(chosen.method, test, chosen.min_effect)
 
     def _of_pairs(self, artefact: str, splits: Callable[[str], list[str]]) -> list[Path]:
         return [self.at(artefact, dataset=d, selector=s, split=one) for d, s in self.plan.pairs for one in splits(d)]

@@ -330,7 +330,6 @@ class Plan:
                 "models": self.config.models,
                 "metrics": self.config.metrics,
                 "seed": self.config.seed,
-                **({"doubted_p_values": doubted} if (doubted := self.doubted_p_values) else {}),
                 "skipped": [[s.dataset, s.selector, s.reason] for s in self.skipped],
                 **({"targets": self.config.targets} if self.config.targets else {}),
             }

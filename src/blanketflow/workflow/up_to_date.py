@@ -510,7 +510,7 @@ class Artefacts:
                 [*evaluations, *optimistic, *read],
                 [digest_of_file(Path(path)) for path in further.files()],
             )
-        inputs = [*cards, *by_fold, *files.final_shrink(), *files.final_marginals(), *tables]
+        inputs = [*cards, *by_fold, *files.final_shrink(), *tables]
         yield Planned("provenance", files.at("provenance"), plan.report_spec(), self._code("report"), inputs)
 
     def _code(self, stage: str, **ids: str) -> str:

@@ -68,6 +68,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         nothing=run.nothing,
         provenance=[*_provenance(run.provenance), ("charts", f"{html.vega_versions()} (BSD-3-Clause)")],
         packages=[(name, plain(version)) for name, version in sorted(dict(run.provenance.get("packages", {})).items())],
+        searches=html.as_json(run.searches),
         config=_config(run.provenance.get("config")),
         nogueira=linked("Nogueira, Sechidis and Brown (2018), JMLR 18(174)"),
         sechidis=linked("Sechidis and others (2020), doi:10.1007/978-3-030-46150-8_20"),

@@ -27,8 +27,9 @@ class Run:
     `method_cards` are the cards of the methods and CI tests in the specs. `provenance` has the versions, the seed, the
     platform and the config. `verdicts` are what methods say of their final answers, by data set and selector, and
     `chosen_tests` the CI test that was chosen for each data set where selectors left it open, with the reason.
-    `unselective` says of each data set which tests' p-values no longer select, and `sampled` which searches took a
-    sample of the rows. `targets` has the data set of each target, by the id of a data set with several.
+    `unselective` says of each data set what to know of p-values, and `sampled` which searches took a
+    sample of the rows. `searches` are the final searches by data set and selector, for `blanketflow.read_search`.
+    `targets` has the data set of each target, by the id of a data set with several.
     `stability_paths` has what stability selection says of its final answers, by data set and selector.
     """
 
@@ -46,6 +47,7 @@ class Run:
     unselective: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sampled: Mapping[str, Sequence[str]] = field(default_factory=dict)
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    searches: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     stability_paths: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def feature_group(self, dataset: str, selector: str, feature: str) -> str:

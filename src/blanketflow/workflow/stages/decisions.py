@@ -19,6 +19,7 @@ from ...search.isolated import is_isolated
 from ...search.run_fold import as_asked, not_bound
 from ...search.stages import run_grow, run_shrink
 from ...selectors.base import Method, Problem
+from ...selectors.compatibility import notes_on_p_values
 from ..identity import stands
 from ..jobs import recorded, require
 from .fold import Fold
@@ -102,7 +103,10 @@ def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, 
         before = problem.n_tests
         decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
-        provenance.extra |= fold.sample()
+        notes = notes_on_p_values(
+            method, fold.test() if marginal else None, fold.asked.get("min_effect"), problem.marginal, fold.n_groups()
+        )
+        provenance.extra |= fold.sample() | {"notes": {kind: note for kind, note in notes.items() if note}}
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
         provenance.n_tests = problem.n_tests - before

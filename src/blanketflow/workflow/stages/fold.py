@@ -124,6 +124,11 @@ class Fold:
         numbers = None if self.is_counted else read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
+    def n_groups(self) -> int | None:
+        """Return how many groups the training rows of the split form, where CI tests should know them; else None."""
+        design = None if self.is_counted else read_table(self.table, []).features.design
+        return None if design is None else design.take(train_rows(read_splits(self.splits), self.split)).n_clusters
+
     def prepared(self, stored: StoredTable, rows: np.ndarray) -> Table:
         """Return rows of a table as the stages work on them: imputed, unless the CI test takes missing cells."""
         features = stored.features.take(rows)
