@@ -71,3 +71,11 @@ def test_groups_that_are_fewer_than_the_folds_are_told_but_not_suggested(tmp_pat
     spec = {"path": str(path), "target": "y"}
     text = starting_config(spec, inspect_table(spec)).text
     assert "# groups:" not in text and "site may say which rows belong together, but has only 4 values" in text
+
+
+def test_a_follow_up_time_is_left_out(tmp_path):
+    rows = [f"{i % 13},{(i * 37) % 101 + 1},{int((i * 37) % 101 + 60 * (i % 2) < 80)}" for i in range(150)]
+    (tmp_path / "study.csv").write_text("\n".join(["age,followup_days,died", *rows]))
+    spec = {"path": str(tmp_path / "study.csv"), "target": "died"}
+    text = starting_config(spec, inspect_table(spec)).text
+    assert yaml.safe_load(text)["datasets"]["study"]["drop"] == ["followup_days"]

@@ -47,8 +47,8 @@ class StartingConfig:
 def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig:
     """Write a config for a table that was inspected.
 
-    Columns that look like identifiers, dates or texts are dropped. Suspected leaks are named in a comment, for the
-    reader to decide.
+    Columns that look like identifiers, dates, texts or follow-up times are dropped. Suspected leaks are named
+    in a comment, for the reader to decide.
     """
     dataset = dataset_id(str(spec.get("path") or spec.get("source")))
     kept = {key: value for key, value in spec.items() if value not in (None, [], ()) or _takes_none(key, value)}
@@ -92,8 +92,9 @@ def dataset_id(path: str) -> str:
 
 
 def _to_drop(seen: Inspection) -> list[str]:
-    """Return the columns to drop: identifiers, dates and texts, but never all columns."""
-    found = [name for kind in ("identifier", "date", "text") for name in seen.columns_found(kind)]
+    """Return the columns to drop: identifiers, dates, texts and follow-up times, but never all columns."""
+    kinds = ("identifier", "date", "text", "follow-up")
+    found = list(dict.fromkeys(name for kind in kinds for name in seen.columns_found(kind)))
     return found if len(found) < seen.n_features else []
 
 
@@ -183,7 +184,7 @@ def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int
         *_list_lines(
             "drop",
             dropped,
-            "suspected identifiers, dates or free text",
+            "suspected identifiers, dates, free text or follow-up times",
             leaks,
             "suspected leakage: do you know it before the target?",
         ),

@@ -10,7 +10,9 @@ from ..column_roles import RawTable
 from ..dialect import found_told, found_way_out
 from ..missing_markers import suspects_told, suspects_way_out
 from .finding import MOST_COLUMNS, Finding, in_one_line, n_rows_examined, only_some
+from .follow_up import follow_up_times
 from .leakage import suspected_leaks
+from .made_targets import made_targets
 from .quality import looks_like, of_gaps, of_looks, of_markers, of_numbers, of_table, of_texts
 from .repeated_columns import near_copies
 
@@ -25,7 +27,8 @@ def findings(raw: RawTable) -> list[Finding]:
     first = columns if n_examined == n_rows else [column.take(np.arange(n_examined)) for column in columns]
     meant = {name for name, _ in raw.number_texts}
     looks = {column.name: looks_like(column) for column in first if column.name not in meant}
-    found = [*suspected_leaks(raw), *near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
+    found = [*follow_up_times(raw, columns), *suspected_leaks(raw), *made_targets(raw, columns)]
+    found += [*near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
     found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]
     if told := suspects_told(raw.suspected):
         way_out = suspects_way_out(raw.suspected, raw.markers)

@@ -21,9 +21,10 @@ SHOWN = 5
 #: Columns that a card keeps of one finding.
 _KEPT = 50
 #: The kinds after which scores or names may mean something else than they seem to, the most serious first.
-SERIOUS = ("leakage", "identifier", "near-copy", "duplicate", "rounding", "number", "suspected-marker")
+SERIOUS = ("follow-up", "leakage", "identifier", "near-copy", "duplicate", "rounding", "number", "suspected-marker")
 #: What they are called.
 IN_WORDS = {
+    "follow-up": "follow-up times",
     "leakage": "suspected leakage",
     "identifier": "suspected identifiers",
     "near-copy": "near-copies of other columns",
@@ -41,9 +42,9 @@ IN_WORDS = {
 class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
-    `kind` is ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``,
-    ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``, ``suspected-marker``,
-    ``few-rows``, ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
+    `kind` is ``follow-up``, ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``,
+    ``group``, ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``,
+    ``suspected-marker``, ``few-rows``, ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
     """
 
     kind: str
