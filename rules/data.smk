@@ -25,7 +25,7 @@ rule table:
     params:
         spec=lambda w: plan.table_spec(w.dataset),
         source_states=lambda w: plan.source_states(w.dataset),
-        code=plan.code("table"),
+        code=lambda w: plan.code("table", dataset=w.dataset),
     script:
         "../scripts/table.py"
 

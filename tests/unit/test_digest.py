@@ -149,7 +149,7 @@ match 1:
         "cards",
         "column_order",
         "design",
-        "formats",
+        "counted_warnings",
         "printable",
         "redaction",
         "repeated_rows",

@@ -1,4 +1,4 @@
-"""A method, a CI test and a model as docs/extending.md writes them, with nothing but `blanketflow.plugins`."""
+"""A plug-in of each kind as docs/extending.md writes it, with nothing but `blanketflow.plugins`."""
 
 import ast
 import importlib
@@ -45,7 +45,7 @@ def table(n=300):
 
 
 def test_the_page_has_a_plug_in_of_each_kind_and_lists_every_name():
-    assert list(MODULES) == ["my_methods", "my_tests", "my_models", "my_tables"]
+    assert list(MODULES) == ["my_methods", "my_tests", "my_models", "my_tables", "my_readers"]
     listed = PAGE.split("## Stable names")[1].split("\n## ")[0]
     assert {name for name in plugins.__all__ if f"`{name}`" not in listed} == set()
     assert all(hasattr(plugins, name) for name in plugins.__all__)

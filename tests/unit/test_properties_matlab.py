@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from blanketflow.data.formats.loaded import TableFile
 from blanketflow.data.formats.matlab import read_mat5, read_matlab
 
 DTYPES = ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", "c16"]
@@ -74,5 +75,5 @@ def test_a_damaged_file_is_an_array_or_a_value_error(data):
 def test_a_row_of_sparse_targets_counts_the_cells_that_are_not_stored(tmp_path):
     y = scipy.sparse.csc_matrix(np.array([[1.0, 0.0, 0.0, 2.0]]))
     scipy.io.savemat(tmp_path / "t.mat", {"A": np.arange(12.0).reshape(4, 3), "Y": y})
-    loaded = read_matlab("t", tmp_path / "t.mat", {})
+    loaded = read_matlab(TableFile("t", tmp_path / "t.mat"))
     assert loaded.target == "Y" and loaded.columns[-1].numbers().tolist() == [1, 0, 0, 2]

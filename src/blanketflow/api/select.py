@@ -19,10 +19,11 @@ from ..core.limits import Limits, in_seconds
 from ..core.printable import printable
 from ..core.progress_lines import SILENT, Teller
 from ..core.stand_ins import StandIn, in_words, one_is_enough
+from ..data.column_roles import max_memory
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.missing_markers import markers_told
-from ..data.sources import max_memory, read_source
+from ..data.sources import read_source
 from ..reporting.export import ExportedBlanket
 from ..search.sample import Sample
 from ..search.search import Outcome, Search

@@ -7,7 +7,7 @@ from typing import Any
 from ..ci.effect import MIN_EFFECT
 from ..ci.missing import N_COPIES
 from ..core.design import WEIGHTS_ARE
-from ..core.formats import FORMATS
+from ..core.formats import FORMATS, registered
 from ..core.parameters import Parameter
 from ..core.prior import KEYS as PRIOR
 from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, LEAVE_GROUP_OUT, MAX_ROWS
@@ -85,7 +85,13 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "path": (None, Parameter("text", "A table's file, or the URL of one: docs/sources.md.", nullable=True)),
     "format": (
         None,
-        Parameter("choice", "The file's format, where content and name do not tell.", choices=FORMATS, nullable=True),
+        Parameter(
+            "choice",
+            "The file's format, where content and name do not tell; also one that a package adds (docs/extending.md).",
+            choices=tuple(FORMATS),
+            nullable=True,
+            more=registered,
+        ),
     ),
     "header": (
         "names",

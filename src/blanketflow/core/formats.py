@@ -1,24 +1,208 @@
-"""The formats of a table's file, by the names that the key `format` takes."""
+"""The formats of a table's file: how each is recognised and what reads it, in this package and in others."""
 
 from __future__ import annotations
 
-FORMATS = (
-    "csv",
-    "xlsx",
-    "parquet",
-    "npz",
-    "arrow",
-    "arff",
-    "svmlight",
-    "matlab",
-    "c45",
-    "orange",
-    "nips2003",
-    "h5ad",
-    "stata",
-    "spss",
-    "sas",
-    "xport",
-    "duckdb",
-    "sqlite",
+import functools
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from .errors import ConfigError, did_you_mean
+from .registry import import_name
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+#: The entry points by which a package registers its formats: ``name = "module:FORMAT"``.
+GROUP = "blanketflow.formats"
+
+
+@dataclass(frozen=True)
+class Format:
+    r"""A format of a table's file: how it is recognised, and what reads it.
+
+    Parameters
+    ----------
+    read : callable or str
+        The reader, or ``"module:function"``, which is imported when the first file is read. It takes one argument with
+        the attributes `path` and `spec` (the keys of the data set, a mapping), and returns the whole table as a
+        pandas.DataFrame or a pyarrow.Table, the target among its columns. Any error that it raises is shown as one of
+        the file.
+    called : str
+        The format's name in messages, such as ``"Stata"``.
+    begins : bytes
+        Regular expression of a file's first bytes, after unpacking gzip. Where several formats match, `suffixes`
+        decide.
+    suffixes : tuple of str
+        Ends of file names, in lower case, such as ``".arff"``. They decide where the first bytes do not.
+    keys : tuple of str
+        Keys of a data set that this format takes and others do not: ``"encoding"``, ``"sheet"``, ``"query"``, ....
+    library : str
+        The module that the reader needs. If it is not installed, the error says to install `install`.
+    install : str
+        What pip installs for it; by default `library`.
+    companions : str
+        ``"module:function"`` that takes the path and the spec, and returns further files that the table is read from.
+    missing : tuple of str
+        Texts that stand for missing cells, besides the usual ones.
+
+    Examples
+    --------
+    >>> Format("my_readers:read_gct", called="GCT", begins=rb"#1\.[23]\n").recognises(b"#1.2\n")
+    True
+    """
+
+    read: Callable[[Any], Any] | str
+    called: str = ""
+    begins: bytes = b""
+    suffixes: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    library: str = ""
+    install: str = ""
+    companions: str = ""
+    missing: tuple[str, ...] = ()
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether a file's first bytes are those of this format."""
+        return bool(self.begins) and re.match(self.begins, head, re.DOTALL) is not None
+
+    def reader(self) -> Callable[[Any], Any]:
+        """Return the function that reads a file; raises `ConfigError` if it cannot be imported."""
+        return import_name(self.read) if isinstance(self.read, str) else self.read
+
+    @property
+    def file(self) -> Path:
+        """The file with the reader's code; raises as `reader` does, if it is not in this package."""
+        module = self.read.partition(":")[0] if isinstance(self.read, str) else ""
+        if module.startswith("blanketflow.") and (spec := find_spec(module)) and spec.origin:
+            return Path(spec.origin)  # without importing it
+        return Path(inspect.getfile(inspect.unwrap(self.reader())))
+
+    def check_library(self, where: str) -> None:
+        """Raise `ConfigError` if the reader's library is not installed; `where` begins the message."""
+        if self.library:
+            try:
+                importlib.import_module(self.library)
+            except ImportError as error:
+                install = self.install or self.library
+                raise ConfigError(
+                    f'{where} is read by {self.library}, which is not installed. pip install "{install}"'
+                ) from error
+
+
+def _own(function: str, **more: Any) -> Format:
+    return Format(f"blanketflow.data.{function}", **more)
+
+
+_TEXT = ("encoding", "sep", "decimal", "thousands", "comment", "missing_values")
+_ZIP, _HDF = rb"PK\x03\x04", rb"\x89HDF\r\n\x1a\n"
+_STATISTICS: dict[str, Any] = {
+    "keys": ("encoding",),
+    "library": "pyreadstat",
+    "install": "blanketflow[statistics]",
+}
+_FORMULA_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+#: The formats of this package, by the names that the key `format` takes.
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "csv": _own("formats.tables:read_csv", keys=_TEXT),
+        "xlsx": _own(
+            "formats.excel:read_xlsx",
+            keys=("decimal", "thousands", "sheet", "missing_values"),
+            missing=_FORMULA_ERRORS,
+        ),
+        "parquet": _own("formats.tables:read_parquet_file", begins=b"PAR1"),
+        "npz": _own(
+            "formats.tables:read_arrays",
+            begins=_ZIP,
+            keys=("target_path", "missing_values"),
+            companions="blanketflow.data.arrays:companions",
+        ),
+        "arrow": _own("formats.tables:read_arrow_file", begins=rb"ARROW1|\xff\xff\xff\xff"),
+        "arff": _own("formats.arff:read_arff", suffixes=(".arff",), keys=("missing_values",)),
+        "svmlight": _own("formats.svmlight:read_svmlight", suffixes=(".svm", ".svmlight", ".libsvm")),
+        "matlab": _own("formats.matlab:read_matlab", begins=b"MATLAB", suffixes=(".mat",)),
+        "c45": _own(
+            "formats.c45:read_c45", keys=("missing_values",), companions="blanketflow.data.formats.c45:companions"
+        ),
+        "orange": _own("formats.orange:read_orange", keys=("missing_values",)),
+        "nips2003": _own("formats.nips2003:read_nips2003", companions="blanketflow.data.formats.nips2003:companions"),
+        "h5ad": _own(
+            "formats.anndata:read_h5ad", called=".h5ad", begins=_HDF, library="anndata", install="blanketflow[h5ad]"
+        ),
+        "stata": _own(
+            "formats.statistics:read_statistics",
+            called="Stata",
+            begins=rb"<stata_dta>|[\x66-\x73][\x01\x02]\x01\0",
+            **_STATISTICS,
+        ),
+        "spss": _own("formats.statistics:read_statistics", called="SPSS", begins=rb"\$FL[23]@\(#\)", **_STATISTICS),
+        "sas": _own(
+            "formats.statistics:read_statistics",
+            called="SAS",
+            begins=rb"\0{12}\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\0\x09\xc7\x31\x8c\x18\x1f\x10\x11",
+            **_STATISTICS,
+        ),
+        "xport": _own(
+            "formats.statistics:read_statistics",
+            called="SAS transport",
+            begins=rb"HEADER RECORD\*{7}LIB",
+            **_STATISTICS,
+        ),
+        "duckdb": _own("sql:read_database", begins=b".{8}DUCK", keys=("query",)),
+        "sqlite": _own("sql:read_database", begins=rb"SQLite format 3\0", keys=("query",)),
+    }
 )
+
+
+def registered() -> Mapping[str, EntryPoint]:
+    """Return the formats that installed packages register, by name; names of this package are not theirs to take."""
+    return _registered(tuple(sys.path))
+
+
+@functools.lru_cache(maxsize=2)
+def _registered(path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    """Return them for one search path of modules; the look at all installed packages takes some 10 ms."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in FORMATS}
+
+
+def known_formats() -> list[str]:
+    """Return the names of all formats, those of installed packages last."""
+    return [*FORMATS, *registered()]
+
+
+def find_format(name: str) -> Format:
+    """Return the format of a name, or the one that ``"module:NAME"`` names, installed or beside the config.
+
+    Raises `ConfigError` if there is none of that name, it cannot be imported, or is no `Format`.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    if ":" in name:
+        return _imported(name)
+    if name not in (points := registered()):
+        raise ConfigError(f"format is {name!r}. {did_you_mean(name, [*FORMATS, *points])}")
+    try:
+        return _imported(points[name].value)
+    except ConfigError as error:
+        package = dist.name if (dist := points[name].dist) else points[name].module
+        raise ConfigError(
+            f"the format {name!r} of the installed package {package!r} cannot be used: {error} Or set format to that "
+            "of the file."
+        ) from error
+
+
+def _imported(dotted: str) -> Format:
+    found = import_name(dotted)
+    if not isinstance(found, Format):
+        raise ConfigError(f"{dotted!r} is not a Format of blanketflow.plugins. Name one that is.")
+    return found

@@ -6,7 +6,7 @@ import copyreg
 import dataclasses
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -36,6 +36,8 @@ class Parameter:
         Allowed texts of a ``choice``, and of an ``integer`` beside its numbers.
     nullable : bool
         Whether None is allowed.
+    more : function, optional
+        Returns further choices, of packages that are installed; then ``"module:NAME"`` is allowed, too.
     """
 
     kind: str
@@ -46,6 +48,7 @@ class Parameter:
     below: float | None = None
     choices: tuple[str, ...] = ()
     nullable: bool = False
+    more: Callable[[], Iterable[str]] | None = None
 
     def check(self, where: str, name: str, value: Any) -> None:
         """Raise `ParameterError` unless `value` lies in the declared range."""
@@ -54,7 +57,8 @@ class Parameter:
         if not (self._right_kind(value) and self._within_bounds(value)):
             near = closest(value, self.choices) if isinstance(value, str) else ""
             hint = f" {near}" if near else correction(value, self.kind)
-            raise ParameterError(f"{where}: {name} is {shown(value)}, but must be {self.wanted()}.{hint}")
+            wanted = replace(self, choices=(*self.choices, *self.more()), more=None) if self.more else self
+            raise ParameterError(f"{where}: {name} is {shown(value)}, but must be {wanted.wanted()}.{hint}")
 
     def _right_kind(self, value: Any) -> bool:
         if self.kind == "number":
@@ -64,7 +68,7 @@ class Parameter:
             is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
             return is_whole or (isinstance(value, str) and value in self.choices)
         if self.kind == "choice":
-            return isinstance(value, str) and value in self.choices
+            return isinstance(value, str) and (value in self.choices or self._is_from_outside(value))
         if self.kind == "flag":
             return isinstance(value, bool)
         if self.kind == "text":
@@ -91,6 +95,10 @@ class Parameter:
         if self.kind == "feature-counts":
             return value == "auto" if isinstance(value, str) else _are_feature_counts(value)
         return True
+
+    def _is_from_outside(self, value: str) -> bool:
+        """Whether a text is a choice of another package, or the ``"module:NAME"`` of one."""
+        return self.more is not None and (":" in value or value in self.more())
 
     def _within_bounds(self, value: Any) -> bool:
         return isinstance(value, str) or (
@@ -166,6 +174,8 @@ class Parameter:
             fragment["anyOf"] = [count, counts, {"const": "auto"}]
         if self.choices:
             fragment["enum"] = [*self.choices, None] if self.nullable else list(self.choices)
+        if self.more:
+            fragment["anyOf"] = [{"enum": fragment.pop("enum")}, {"type": "string"}]  # an editor offers the first
         bounds = {
             "minimum": self.at_least,
             "maximum": self.at_most,

@@ -24,7 +24,6 @@ from .input_file import Unpacking
 from .missing_markers import MissingMarkers
 from .text import read_text
 
-ZIP_MAGIC = b"PK\x03\x04"
 #: Cells of a matrix that the plan reads to see their range: a tenth of a second.
 MOST_RANGED = 20_000_000
 #: What numpy and zipfile raise for a damaged or foreign archive, and RuntimeError for an encrypted one.
@@ -164,7 +163,7 @@ def _target(
             return column_from_array(wanted, y)
         except DataError as error:
             raise DataError(f"{name}: {path}: {error}") from error
-    companion = target_file(path, spec)
+    (companion,) = companions(path, spec)
     if not companion.is_file():
         raise DataError(
             f"{name}: {path} has no array 'y' and there is no target file {companion}. Set target_path to a CSV file "
@@ -178,9 +177,9 @@ def _target(
     return columns[wanted]
 
 
-def target_file(path: Path, spec: Mapping[str, Any]) -> Path:
-    """Return where the target is of an `.npz` file that does not hold it itself."""
-    return Path(spec.get("target_path") or path.with_suffix(".y.csv"))
+def companions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
+    """Return the file with the target of an `.npz` file that does not hold it itself."""
+    return [Path(spec.get("target_path") or path.with_suffix(".y.csv"))]
 
 
 def _array_header(path: Path, member: str) -> tuple[tuple[int, ...], np.dtype]:

@@ -17,7 +17,6 @@ from .beyond_memory import file_beyond
 from .dialect import Head
 from .input_file import Unpacking
 
-PARQUET_MAGIC = b"PAR1"
 #: Parquet files with more cells are only looked at, not read, by `read_parquet_head`.
 HEAD_CELLS = 200_000
 #: Cells of a Parquet file that are read at once, about: whole columns, so that few are in memory twice.

@@ -11,7 +11,7 @@ from typing import Any
 from ..core.errors import ConfigError, DataError
 from .download import download, downloaded_digest
 from .formats.arff import read_arff
-from .formats.loaded import Loaded
+from .formats.loaded import Loaded, TableFile
 from .missing_markers import MissingMarkers
 
 #: The environment variable that names another server, such as a mirror, and the server without it.
@@ -28,19 +28,23 @@ def openml_file(name: str, identifier: str) -> Path:
     return download(name, _data_url(said), md5=said.get("md5_checksum") or None)
 
 
-def read_openml(name: str, identifier: str, markers: MissingMarkers | None = None) -> Loaded:
+def read_openml(name: str, identifier: str, markers: MissingMarkers) -> Loaded:
     """Return the columns of a data set; raises as `openml_file` and `read_arff` do.
 
     OpenML names the target. Columns that OpenML says to ignore, such as row numbers, are kept aside.
     """
     said = _description(name, identifier)
-    loaded = read_arff(name, openml_file(name, identifier), markers)
+    loaded = read_arff(TableFile(name, openml_file(name, identifier), markers=markers))
     targets = _names(said.get("default_target_attribute"))
     aside = {*_names(said.get("row_id_attribute")), *_names(said.get("ignore_attribute"))}
     digest = downloaded_digest(_data_url(said))
     note = f"OpenML {identifier}, {said.get('name')} version {said.get('version')}, SHA-256 {digest}"
     return loaded._replace(
-        target=targets[0] if len(targets) == 1 else None, aside=frozenset(aside - {*targets}), notes=(note,)
+        target=targets[0] if len(targets) == 1 else None,
+        aside=frozenset(aside - {*targets}),
+        notes=(note,),
+        markers=markers.found,
+        suspected=markers.suspected,
     )
 
 

@@ -9,50 +9,41 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import ConfigError, DataError
+from ..core.formats import find_format
 from ..core.number_texts import number_texts
 from ..core.redaction import redacted
 from ..core.table import Column
-from .arrays import read_npz
-from .arrow import read_ipc, read_parquet
 from .bundled import TARGET, read_bundled
 from .card import with_findings
-from .column_roles import RawTable, assemble, columns_of_rows, max_memory, setting
+from .column_roles import RawTable, assemble, columns_of_rows, setting
 from .columns import names_of, only
 from .dates import with_dates
-from .dialect import KEYS, Dialect, FoundOut, check_dialect
+from .dialect import KEYS, FoundOut, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
-from .formats.anndata import read_h5ad
-from .formats.arff import read_arff
-from .formats.c45 import read_c45
-from .formats.excel import ERRORS, read_xlsx
-from .formats.loaded import Loaded
-from .formats.matlab import read_matlab
-from .formats.nips2003 import read_nips2003
-from .formats.orange import read_orange
-from .formats.statistics import READERS, read_statistics
-from .formats.svmlight import read_svmlight
+from .formats.loaded import Loaded, read_file
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
 from .missing_markers import NUMBERS, Found, MissingMarkers, of_columns
 from .openml import openml_file, read_openml
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
-from .sql import database_file, is_database_url, queried_file, read_database
-from .text import read_text
-
-#: Formats in which texts stand for missing cells; of npz it is the companion with the target.
-_WITH_MARKERS = ("csv", "xlsx", "arff", "c45", "orange", "npz")
+from .sql import database_file, is_database_url, queried_file
 
 
 class Source(NamedTuple):
     """What is to be read: ``sklearn`` or ``simulate`` with an id, ``openml`` with an id and a file, or a path.
 
-    With a path, the kind is ``network`` for the file of a network to simulate from, else one of `core.formats.FORMATS`.
+    With a path, the kind is ``network`` for the file of a network to simulate from, else the format.
     """
 
     kind: str
     identifier: str
     path: Path
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a table's file, which the reader of its format reads."""
+        return self.kind not in ("sklearn", "openml", "simulate", "network")
 
     @property
     def network(self) -> str | Path | None:
@@ -98,22 +89,22 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
         )
     path = existing_file(name, Path(spec["path"]), "path")
     kind = tell_format(name, path, spec)
-    if spec.get("query") and kind not in ("duckdb", "sqlite"):
+    own = find_format(kind).keys
+    if spec.get("query") and "query" not in own:
         raise ConfigError(f"{name}: {path} is not a database: remove query.")
-    if spec.get("missing_values") is not None and kind not in _WITH_MARKERS:
+    if spec.get("missing_values") is not None and "missing_values" not in own:
         raise ConfigError(
             f"{name}: missing_values is for tables of text, and {path} is of the format {kind}, which has missing "
             "cells of its own: remove it."
         )
-    own = {"csv": KEYS, "xlsx": ("decimal", "thousands"), **dict.fromkeys(READERS, ("encoding",))}.get(kind, ())
-    if spec.get("sheet") is not None and kind != "xlsx":
+    if spec.get("sheet") is not None and "sheet" not in own:
         raise ConfigError(f"{name}: sheet is for .xlsx workbooks, and {path} is not one: remove it.")
     if asked := [key for key in KEYS if spec.get(key) is not None and key not in own]:
         raise ConfigError(
             f"{name}: {asked[0]} is for tables of text such as CSV, and {path} is of the format {kind}: remove it."
         )
     check_dialect(name, spec)
-    if spec.get("target_path") and kind != "npz":
+    if spec.get("target_path") and "target_path" not in own:
         raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
     return Source(kind, "", path)
 
@@ -132,7 +123,8 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
     target = spec.get("target_path")
     if source.kind == "npz" and is_remote(target or ""):
         return [str(source.path), target]
-    return [str(source.path), *map(str, companions(source.kind, source.path, with_downloads(name, spec)))]
+    beside = companions(source.kind, source.path, with_downloads(name, spec)) if source.is_file else []
+    return [str(source.path), *map(str, beside)]
 
 
 def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
@@ -218,30 +210,12 @@ def read_source_network(name: str, source: str) -> Network:
 
 def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     """Return all columns of a source, by the reader of its kind; raises as `read_source` does."""
-    path, dialect, dates = source.path, Dialect.of(spec), spec.get("dates") is not None
-    markers = MissingMarkers(spec.get("missing_values"), ERRORS if source.kind == "xlsx" else ())
-    readers = {
-        "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
-        "openml": lambda: read_openml(name, source.identifier, markers),
-        "csv": lambda: Loaded(
-            read_text(name, path, setting(spec, "categorical"), dialect, markers, setting(spec, "drop"))
-        ),
-        "xlsx": lambda: read_xlsx(name, path, spec, markers, dialect),
-        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"), dates, max_memory(name, spec))),
-        "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),
-        "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"), dates)),
-        "arff": lambda: read_arff(name, path, markers),
-        "svmlight": lambda: read_svmlight(name, path),
-        "matlab": lambda: read_matlab(name, path, spec),
-        "c45": lambda: read_c45(name, path, markers),
-        "orange": lambda: read_orange(name, path, markers),
-        "nips2003": lambda: read_nips2003(name, path),
-        "h5ad": lambda: read_h5ad(name, path, spec),
-        **{kind: lambda: read_statistics(name, source.kind, path, spec) for kind in READERS},
-        "duckdb": lambda: read_database(name, source.kind, path, spec),
-        "sqlite": lambda: read_database(name, source.kind, path, spec),
-    }
-    loaded = readers[source.kind]()._replace(markers=markers.found, suspected=markers.suspected, found=dialect.found)
+    if source.kind == "sklearn":
+        loaded = Loaded(read_bundled(name, source.identifier), TARGET)
+    elif source.kind == "openml":
+        loaded = read_openml(name, source.identifier, MissingMarkers(spec.get("missing_values")))
+    else:
+        loaded = read_file(name, source.kind, source.path, spec)
     notes = [*loaded.notes]
     columns = with_dates(name, loaded.columns, spec, loaded.target, notes)
     return loaded._replace(columns=columns, notes=tuple(notes))

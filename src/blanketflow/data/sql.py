@@ -13,7 +13,7 @@ from ..core.redaction import redacted
 from .arrow import columns_from_arrow
 from .artefacts import read_arrow, write_arrow
 from .download import cache_folder, storing
-from .formats.loaded import Loaded
+from .formats.loaded import Loaded, TableFile
 from .provenance import Provenance
 from .secrets import check_no_secret, expanded, scrubbed
 
@@ -39,15 +39,15 @@ def is_database_url(source: str) -> bool:
     return bool(_URL.match(source))
 
 
-def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
+def read_database(file: TableFile) -> Loaded:
     """Return the columns of the result of a query of a database file.
 
     Raises `ConfigError` if there is no query, or a package is missing; `DataError` if the file is not a database, or
     the query fails.
     """
-    ask = _duckdb if kind == "duckdb" else _sqlite
-    found = ask(name, path, _query(name, str(path), spec))
-    return Loaded(columns_from_arrow(name, found, spec.get("drop") or (), spec.get("dates") is not None))
+    ask = _duckdb if file.kind == "duckdb" else _sqlite
+    found = ask(file.name, file.path, _query(file.name, str(file.path), file.spec))
+    return Loaded(columns_from_arrow(file.name, found, file.spec.get("drop") or (), file.has_dates))
 
 
 def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:

@@ -1,4 +1,4 @@
-"""What methods, CI tests and models outside this package derive from and call.
+"""What methods, CI tests, models and readers of files outside this package derive from and call.
 
 These names and their meaning are stable from here on. A change that would break a plug-in written with them is
 announced by a warning in the version before it, and stands in the changelog. Everything else in the package may move.
@@ -34,6 +34,7 @@ from ..core.errors import (
     UnsupportedError,
     WrongAnswerError,
 )
+from ..core.formats import Format
 from ..core.further_table import FurtherTable, RunResults
 from ..core.limits import LimitReached
 from ..core.parameters import anything, choice, feature_counts, integer, number
@@ -79,6 +80,7 @@ __all__ = [
     "DataError",
     "Design",
     "Engine",
+    "Format",
     "FurtherTable",
     "LimitReached",
     "Method",

@@ -1,15 +1,20 @@
-"""The classes that a configured method, CI test or model is made of, in their files: where a code digest starts."""
+"""The code that a configured method, CI test, model or file is used with, in its files: where a code digest starts."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ..core.formats import find_format
 from ..core.parameters import Configurable
 from ..core.registry import look_up
 from ..counts.without_rows import source_of_engine
 from .digest import Start
+
+if TYPE_CHECKING:
+    from ..data.sources import Source
 
 
 def source_of(found: type) -> Start:
@@ -27,3 +32,8 @@ def sources_of_configured(configured: Configurable) -> list[Start]:
     found += [source_of(look_up("blanketflow.ci", test, "CI test"))] if isinstance(test, str) else []
     engine = source_of_engine(configured) if getattr(configured, "sums", "") else None
     return [source_of(type(configured)), *found, *([engine] if engine else [])]
+
+
+def reader_of(source: Source) -> list[Path]:
+    """Return the file of the reader of a source's format; none for what is read without one."""
+    return [find_format(source.kind).file] if source.is_file else []

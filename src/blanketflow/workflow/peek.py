@@ -43,6 +43,7 @@ from ..data.missing_markers import MissingMarkers, markers_told, of_columns, sus
 from ..data.simulate import simulated
 from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
 from ..data.text import HEAD_BYTES, read_head
+from .configured_sources import reader_of
 from .digest import code_digest
 
 __all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek", "peek_whole"]
@@ -201,7 +202,8 @@ def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -
     """Return the facts that only reading whole tells: found once for each state of the files and of this code."""
     files = [Path(file).absolute() for file in source_files(name, spec)]
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    told = json.dumps([source.kind, states, dict(spec), code_digest(Path(__file__))], sort_keys=True, default=str)
+    code = code_digest(Path(__file__), *reader_of(source))
+    told = json.dumps([source.kind, states, dict(spec), code], sort_keys=True, default=str)
     path = cache_folder() / "facts" / f"{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}.json"
     with suppress(DataError):  # nothing is known yet, or the file is damaged
         found = read_json(path)

@@ -20,11 +20,11 @@ from ..core.prior import KEYS
 from ..core.registry import look_up
 from ..core.rows import LEAVE_GROUP_OUT
 from ..core.seeds import derive_seed
-from ..data.download import is_remote
+from ..data.download import is_remote, with_copies
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
-from .configured_sources import source_of, sources_of_configured
+from .configured_sources import reader_of, source_of, sources_of_configured
 from .digest import Start, code_digest
 from .grain import Grains, fold_ids, id_of_test
 from .identity import source_digests
@@ -147,6 +147,13 @@ class Plan:
         from ..data.sources import source_files
 
         return source_files(dataset, self.config.datasets[dataset])
+
+    def _reader(self, dataset: str) -> list[Path]:
+        """Return the file of the code that reads a data set's file, or its copy here."""
+        from ..data.sources import locate
+
+        spec = with_copies(self.config.datasets[dataset], lambda url: self.copies.get((dataset, url), url))
+        return reader_of(locate(dataset, spec))
 
     def source_states(self, dataset: str) -> str:
         """Return the digests of a data set's files, as a list in JSON.
@@ -351,6 +358,8 @@ class Plan:
             sources += sources_of_configured(self.config.ci_tests[TestOnRows.of(test).test])
         if table:
             sources += [source_of(type(self.further[table]))]
+        if stage == "table":
+            sources += self._reader(dataset)
         if stage == "report":
             sources += sorted(PAGE.iterdir())
         if stage == "evaluate":

@@ -434,7 +434,7 @@ class Artefacts:
         plan, at = self.files.plan, self.files.at
         table = at("table", dataset=dataset)
         spec = without_places(plan.table_spec(dataset))
-        yield Planned("table", table, spec, self._code("table"), (), plan.sources(dataset))
+        yield Planned("table", table, spec, self._code("table", dataset=dataset), (), plan.sources(dataset))
         parts = self.files.splits_of(dataset)
         numbers = plan.numbers_of_folds(dataset)
         for path, n_folds in zip(parts, numbers, strict=True):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,29 +12,20 @@ from ...core.table import Column
 from ..arrays import checked_csc
 from ..column_roles import columns_of_rows
 from ..input_file import Unpacking
-from .loaded import Loaded, matrix_columns
+from .loaded import Loaded, TableFile, matrix_columns
 
 
-def read_h5ad(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
+def read_h5ad(file: TableFile) -> Loaded:
     """Return the features of ``X``, named by ``var_names``, and then the columns of ``obs`` that the spec names.
 
-    Raises `ConfigError` if the spec names no target or anndata is not installed; `DataError` if the file cannot be read
-    or a name is both a feature's and a column's.
+    Raises `ConfigError` if the spec names no target; `DataError` if a name is both a feature's and a column's.
     """
-    try:
-        import anndata
-    except ImportError as error:
-        raise ConfigError(
-            f'{name}: {path} is read by anndata, which is not installed. pip install "blanketflow[h5ad]"'
-        ) from error
-    try:
-        _check_held(name, path)
-        found = anndata.read_h5ad(path)
-        X = checked_csc(found.X) if hasattr(found.X, "tocsc") else found.X
-    except DataError:
-        raise
-    except Exception as error:  # whatever the HDF5 library and the versions of the format raise
-        raise DataError(f"{name}: {path} is not a readable .h5ad file ({_first_line(error)}).") from error
+    import anndata
+
+    name, path, spec = file.name, file.path, file.spec
+    _check_held(name, path)
+    found = anndata.read_h5ad(path)
+    X = checked_csc(found.X) if hasattr(found.X, "tocsc") else found.X
     known = [str(column) for column in found.obs.columns]
     if not spec.get("target"):
         raise ConfigError(f"{name}: set target to a column of obs in {path}. {did_you_mean('', known)}")
@@ -81,7 +70,3 @@ def _check_held(name: str, path: Path) -> None:
     with h5py.File(path, "r") as file:
         look("/", file)
         file.visititems(look)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

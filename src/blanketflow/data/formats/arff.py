@@ -19,8 +19,7 @@ from ...core.errors import DataError
 from ...core.levels import column_of_codes
 from ...core.table import Column, categorical
 from ..input_file import opened_text
-from ..missing_markers import MissingMarkers
-from .loaded import Loaded, matrix_columns, number_column, shown
+from .loaded import Loaded, TableFile, matrix_columns, number_column, shown
 
 _NUMBERS, _TEXT = ("numeric", "real", "integer"), "string"
 #: What stands for missing cells where nothing else is asked for.
@@ -45,7 +44,7 @@ class _Attribute(NamedTuple):
     number: Callable[[str], float] | None
 
 
-def read_arff(name: str, path: Path, markers: MissingMarkers | None = None) -> Loaded:
+def read_arff(file: TableFile) -> Loaded:
     """Return the columns of an ARFF file, gzipped or not.
 
     A nominal attribute is categorical, with the declared labels that occur. Of a sparse file the numeric attributes
@@ -54,10 +53,11 @@ def read_arff(name: str, path: Path, markers: MissingMarkers | None = None) -> L
 
     Raises `DataError` if the file is malformed; the message names the line.
     """
+    name, path = file.name, file.path
     with opened_text(name, path) as text:
         lines = ((at, line.strip()) for at, line in enumerate(text, 1))
         lines = ((at, line) for at, line in lines if line and not line.startswith("%"))
-        missing = (markers or MissingMarkers()).texts(_MISSING)
+        missing = file.markers.texts(_MISSING)
         attributes = _header(name, path, lines, missing)
         first = next(lines, None)
         if first is None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ...core.errors import DataError
 from ...core.table import Column
 from ..input_file import opened_text
 from ..missing_markers import MissingMarkers
-from .loaded import Loaded, continuous_column, label_column
+from .loaded import Loaded, TableFile, continuous_column, label_column
 
 #: The last column, which C4.5 does not name.
 CLASS = "class"
@@ -25,13 +26,19 @@ _MOST_WORDS = 8
 _SHOWN = 8
 
 
-def read_c45(name: str, path: Path, markers: MissingMarkers | None = None) -> Loaded:
+def companions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
+    """Return the .names file of a .data file."""
+    return [path.with_suffix(".names")]
+
+
+def read_c45(file: TableFile) -> Loaded:
     """Return the columns of a .data file with its .names file beside it.
 
     The classes are the last column, ``class``, or the attribute that the .names file names instead of classes (C5.0).
     Attributes to ignore are kept aside.
     Raises `DataError` if the .names file is prose, or the two files disagree; the message names the line.
     """
+    name, path = file.name, file.path
     if not path.with_suffix(".names").is_file():
         raise DataError(f"{name}: {path} needs {path.with_suffix('.names')} beside it, which declares its columns.")
     classes, attributes = read_names(name, path.with_suffix(".names"))
@@ -50,7 +57,7 @@ def read_c45(name: str, path: Path, markers: MissingMarkers | None = None) -> Lo
     cells = zip(*(row for _, row in rows), strict=True)
     lines = [line for line, _ in rows]
     columns = [
-        _column(name, path, lines, column, declared, texts, markers or MissingMarkers())
+        _column(name, path, lines, column, declared, texts, file.markers)
         for (column, declared), texts in zip(attributes.items(), cells, strict=True)
     ]
     return Loaded(columns, target, frozenset(c for c, declared in attributes.items() if declared in (_IGNORE, _LABEL)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,8 @@ from ..columns import UNNAMED, check_names, name_rows
 from ..columns_of_text import columns_of_rows
 from ..dialect import Dialect
 from ..input_file import Unpacking
-from ..missing_markers import MissingMarkers
-from .loaded import Loaded
+from .loaded import Loaded, TableFile
 
-#: What a formula gives that failed; such cells are missing.
-ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 #: Rows of a sheet; a file may state any number.
 _MOST_ROWS = 1_048_576
 #: What openpyxl raises for parts that are missing, or hold something else than they should.
@@ -35,7 +32,7 @@ _ROW = re.compile(rb"<(\w+:)?row[\s/>]")
 _BLOCK = 2**20
 
 
-def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMarkers, dialect: Dialect) -> Loaded:
+def read_xlsx(file: TableFile) -> Loaded:
     """Return the columns of a sheet: the one that the spec names, else the first that has cells, which is said.
 
     Rows without cells are skipped. Raises `ConfigError` if there is no such sheet, `DataError` if the file is damaged,
@@ -44,13 +41,14 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
+    name, path, spec, dialect = file.name, file.path, file.spec, file.dialect
     unpacking, dialect.has_numbers, others = Unpacking(name, path), True, ""
     try:
         with zipfile.ZipFile(path) as archive:
             unpacking.add(sum(member.file_size for member in archive.infolist()))
             _check_xml(name, path, archive, unpacking)
-        with open(path, "rb") as file:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        with open(path, "rb") as stored:
+            book = openpyxl.load_workbook(stored, read_only=True, data_only=True, keep_links=False)
             sheet, others = _sheet(name, path, book, spec.get("sheet"), dialect)
             header, rows = _table(name, _cells(name, path, sheet, unpacking))
             if dialect.header:
@@ -60,7 +58,7 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
             if isinstance(target := spec.get("target"), str) and others and target not in header:
                 raise DataError(f"{name}: there is no column {target!r}, which target names.")
             as_text, drop = setting(spec, "categorical"), setting(spec, "drop")
-            columns = columns_of_rows(name, header, rows, as_text, markers, None, dialect, drop)
+            columns = columns_of_rows(name, header, rows, as_text, file.markers, None, dialect, drop)
         _check_formulas(name, path, sheet.title)
     except ConfigError:
         raise

@@ -1,10 +1,11 @@
-"""What the reader of a format returns, and the steps that several readers share."""
+"""What the reader of a format gets and returns, and the steps that several readers share."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,14 +13,34 @@ import numpy as np
 
 from ...core.cards import INTEGER, NUMERIC
 from ...core.convert import as_table
-from ...core.errors import DataError
+from ...core.errors import BlanketflowError, DataError
+from ...core.formats import FORMATS, find_format
 from ...core.table import Column, categorical
 from ...core.whole_numbers import MOST_WHOLE
 from ...core.wide_columns import WideColumns
 from ..arrays import checked_csc
+from ..arrow import columns_from_arrow
+from ..column_roles import setting
 from ..columns_of_text import column_of_texts
-from ..dialect import FoundOut
+from ..dialect import Dialect, FoundOut
 from ..missing_markers import Found, MissingMarkers
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file to read: its data set's name, for messages, and spec; its format; and what its reader notes."""
+
+    name: str
+    path: Path
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = ""
+    markers: MissingMarkers = field(default_factory=MissingMarkers)
+    dialect: Dialect = field(default_factory=Dialect)
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether the spec says what becomes of dates."""
+        return self.spec.get("dates") is not None
 
 
 class Loaded(NamedTuple):
@@ -38,6 +59,42 @@ class Loaded(NamedTuple):
     suspected: Found = MappingProxyType({})
     #: What was found out about how the file is written.
     found: Sequence[FoundOut] = ()
+
+
+def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
+    """Return all columns of a file by the reader of its format, as it returns them or from its Arrow or pandas table.
+
+    Raises `ConfigError` if the reader or its library is not installed, `DataError` for whatever a reader that uses a
+    library, or is not of this package, raises; and what other readers raise.
+    """
+    form = find_format(kind)
+    form.check_library(f"{name}: {path}")
+    markers = MissingMarkers(spec.get("missing_values"), form.missing)
+    file = TableFile(name, path, spec, kind, markers, Dialect.of(spec))
+    try:
+        found = form.reader()(file)
+        if not isinstance(found, Loaded):
+            found = Loaded(_columns_of(file, found))
+    except Exception as error:
+        if isinstance(error, BlanketflowError) or (kind in FORMATS and not form.library):
+            raise
+        said = next(iter(str(error).splitlines()), "") or type(error).__name__
+        called = form.called or kind
+        raise DataError(
+            f"{name}: {path} is not a readable {called} file ({said.rstrip('.')}). Save it again."
+        ) from error
+    return found._replace(markers=markers.found, suspected=markers.suspected, found=file.dialect.found)
+
+
+def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
+    """Return the columns of a table of Arrow or pandas, as of a Parquet file."""
+    import pyarrow as pa
+
+    if not isinstance(table, pa.Table):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    if not table.column_names:
+        raise DataError(f"{file.name}: {file.path} has no columns.")
+    return columns_from_arrow(file.name, table, setting(file.spec, "drop"), file.has_dates)
 
 
 def as_whole(values: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 from ...core.errors import DataError, did_you_mean
 from ...core.table import Column, categorical, column_from_array
 from ..input_file import Unpacking
-from .loaded import Loaded, as_whole, matrix_columns, number_column
+from .loaded import Loaded, TableFile, as_whole, matrix_columns, number_column
 
 #: Where the features' names are looked for.
 NAMES = "feature_names"
@@ -34,7 +34,7 @@ _ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16"
 _CELL, _CHAR, _SPARSE, _NUMERIC, _COMPLEX = 1, 4, 5, range(6, 16), 0x800
 
 
-def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
+def read_matlab(file: TableFile) -> Loaded:
     """Return the columns of a .mat file.
 
     The target is the variable that the spec's `target` names, else ``Y`` or ``y``; else a column of the matrix. The
@@ -43,8 +43,8 @@ def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
 
     Raises `DataError` if the file is damaged or of version 7.3, or the variables cannot be told apart.
     """
+    name, path, target = file.name, file.path, file.spec.get("target")
     found = _variables(name, path)
-    target = spec.get("target")
     y = target if target in found else None
     if not target:
         y = next((variable for variable in ("Y", "y") if variable in found), None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ...core.errors import DataError
 from ..bundled import TARGET
 from ..column_roles import check_width
 from ..input_file import opened_text
-from .loaded import Loaded, as_whole, matrix_columns, number_column, shown
+from .loaded import Loaded, TableFile, as_whole, matrix_columns, number_column, shown
 
 #: What a row lists, by the data type that the .param file states.
 _FORMS = {
@@ -38,11 +39,17 @@ def labels_file(path: Path) -> Path:
     return path.with_name(_stem(path) + ".labels")
 
 
-def read_nips2003(name: str, path: Path) -> Loaded:
+def companions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
+    """Return the files beside a .data file."""
+    return [labels_file(path), param_file(path)]
+
+
+def read_nips2003(file: TableFile) -> Loaded:
     """Return the columns of a .data file: features ``f1``, ``f2``, ..., sparse unless all cells are listed.
 
     Raises `DataError`, with the line, if a companion is missing, a line is malformed, or the files disagree.
     """
+    name, path = file.name, file.path
     labels, param = labels_file(path), param_file(path)
     y = _labels(name, path, labels)
     form, width = _param(name, param)

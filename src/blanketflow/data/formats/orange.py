@@ -13,7 +13,7 @@ from ..columns import check_names
 from ..columns_of_text import columns_of_rows
 from ..input_file import opened_text
 from ..missing_markers import MISSING_MARKERS, MissingMarkers
-from .loaded import Loaded, continuous_column, label_column
+from .loaded import Loaded, TableFile, continuous_column, label_column
 
 _CONTINUOUS = ("c", "continuous", "n", "numeric")
 _DISCRETE = ("d", "discrete", "categorical")
@@ -42,12 +42,12 @@ def is_orange(lines: Sequence[str], is_tab: bool) -> bool:
     return is_said and len(names) == len(types) and are_flags and any(cell.lower() in _TYPES for cell in types)
 
 
-def read_orange(name: str, path: Path, markers: MissingMarkers | None = None) -> Loaded:
+def read_orange(file: TableFile) -> Loaded:
     """Return the columns of a .tab file; flags tell the target (class) and what is kept aside (meta, ignore).
 
     Raises `DataError` if the header is malformed or a cell does not have the declared type; the message names the line.
     """
-    markers = markers or MissingMarkers()
+    name, path, markers = file.name, file.path, file.markers
     with opened_text(name, path, "\t") as text:
         rows = [(reader.line_num, row) for reader in [csv.reader(text, delimiter="\t")] for row in reader]
     if len(rows) < 3:

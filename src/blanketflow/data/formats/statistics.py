@@ -5,65 +5,49 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...core.cards import NUMERIC
-from ...core.errors import ConfigError, DataError
+from ...core.errors import DataError
 from ...core.printable import printable
 from ...core.table import Column, categorical
 from ..arrow import columns_from_arrow
 from ..column_roles import setting
 from ..input_file import Unpacking
-from .loaded import Loaded, number_column
+from .loaded import Loaded, TableFile, number_column
 
-#: What the formats are called.
-_CALLED = {"stata": "Stata", "spss": "SPSS", "sas": "SAS", "xport": "SAS transport"}
 #: The functions of pyreadstat that read each format.
-READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
+_READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
 
 
-def read_statistics(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
-    """Return the columns of a file of one of the formats `READERS`.
+def read_statistics(file: TableFile) -> Loaded:
+    """Return the columns of a file of Stata, SPSS or SAS.
 
     A column is categorical if all of its values have labels, which are its levels then. Values that SPSS declares to be
     missing are missing, and so are empty texts.
 
-    Raises `ConfigError` if pyreadstat is not installed, `DataError` if the file is damaged, states more cells than fit
-    into memory, or has dates and the spec does not say what becomes of them.
+    Raises `DataError` if the file states more cells than fit into memory, or has dates and the spec does not say what
+    becomes of them; and what pyreadstat raises.
     """
-    try:
-        import pyreadstat
-    except ImportError as error:
-        raise ConfigError(
-            f'{name}: {path} is read by pyreadstat, which is not installed. pip install "blanketflow[statistics]"'
-        ) from error
     import pyarrow as pa
+    import pyreadstat
 
-    read, encoding = getattr(pyreadstat, READERS[kind]), spec.get("encoding")
+    name, path, spec = file.name, file.path, file.spec
+    read, encoding = getattr(pyreadstat, _READERS[file.kind]), spec.get("encoding")
     encoding = encoding and codecs.lookup(encoding).name.upper()  # iconv does not know all of Python's names
-    try:
-        _, stated = read(str(path), metadataonly=True, encoding=encoding)
-        widths = (stated.variable_storage_width or {}).values()
-        Unpacking(name, path).add((stated.number_rows or 0) * max(sum(widths), 8 * stated.number_columns))
-        frame, _ = read(str(path), encoding=encoding)
-    except DataError:
-        raise
-    except Exception as error:  # pyreadstat's own errors are Exceptions, and those of its parts are of any kind
-        said = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise DataError(
-            f"{name}: {path} is not a readable {_CALLED[kind]} file ({said.rstrip('.')}). Save it again."
-        ) from error
+    _, stated = read(str(path), metadataonly=True, encoding=encoding)
+    widths = (stated.variable_storage_width or {}).values()
+    Unpacking(name, path).add((stated.number_rows or 0) * max(sum(widths), 8 * stated.number_columns))
+    frame, _ = read(str(path), encoding=encoding)
     if frame.columns.empty:
         raise DataError(f"{name}: {path} has no columns.")
-    is_dated, drop = spec.get("dates") is not None, setting(spec, "drop")
     table = pa.Table.from_pandas(frame, preserve_index=False)
     notes: list[str] = []
     columns = [
         _labelled(column, stated.variable_value_labels.get(column.name, {}), notes)
-        for column in columns_from_arrow(name, table, drop, is_dated)
+        for column in columns_from_arrow(name, table, setting(spec, "drop"), file.has_dates)
     ]
     return Loaded(columns, notes=tuple(notes))
 

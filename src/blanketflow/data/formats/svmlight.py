@@ -13,14 +13,14 @@ from ...core.table import Column
 from ..bundled import TARGET
 from ..column_roles import check_width
 from ..input_file import opened, opened_text
-from .loaded import Loaded, is_number, matrix_columns, number_column
+from .loaded import Loaded, TableFile, is_number, matrix_columns, number_column
 
 #: The column of query numbers, where a file of rankings has them.
 QUERY = "qid"
 _PAIR = re.compile(r"(\d+):(\S+)").fullmatch
 
 
-def read_svmlight(name: str, path: Path) -> Loaded:
+def read_svmlight(file: TableFile) -> Loaded:
     """Return the columns of an svmlight file, gzipped or not: the features stay sparse, the label is ``target``.
 
     Features are named by the file's own indices, from ``f1`` to the highest that occurs. Query numbers are
@@ -30,6 +30,7 @@ def read_svmlight(name: str, path: Path) -> Loaded:
     """
     from sklearn.datasets import load_svmlight_file
 
+    name, path = file.name, file.path
     try:
         with opened(name, path) as raw:
             X, y, queries = load_svmlight_file(raw, zero_based=False, query_id=True)

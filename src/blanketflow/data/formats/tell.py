@@ -9,35 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import ConfigError, DataError, did_you_mean
-from ...core.formats import FORMATS
-from ..arrays import ZIP_MAGIC, target_file
-from ..arrow import PARQUET_MAGIC
+from ...core.errors import ConfigError, DataError
+from ...core.formats import find_format, known_formats
+from ...core.registry import import_name
 from ..dialect import is_encoding, marked_encoding
 from ..input_file import GZIP_MAGIC, opened
 from .nips2003 import labels_file, param_file
 from .orange import is_orange
 
-_HDF = b"\x89HDF\r\n\x1a\n"
-#: First bytes with their positions.
-_MAGIC = (
-    (0, ZIP_MAGIC, "npz"),
-    (0, PARQUET_MAGIC, "parquet"),
-    (0, b"ARROW1", "arrow"),
-    (0, b"\xff\xff\xff\xff", "arrow"),  # a stream
-    (0, _HDF, "h5ad"),
-    (0, b"MATLAB", "matlab"),
-    (0, b"SQLite format 3\0", "sqlite"),
-    (8, b"DUCK", "duckdb"),
-    (0, b"<stata_dta>", "stata"),
-    (0, b"$FL2@(#)", "spss"),
-    (0, b"$FL3@(#)", "spss"),
-    (0, bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011"), "sas"),
-    (0, b"HEADER RECORD*******LIB", "xport"),
-)
-#: Of which byte counts as text, too.
-_OLD_STATA = re.compile(rb"[\x66-\x73][\x01\x02]\x01\0").match
-_SUFFIXES = {".mat": "matlab", ".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight"}
 _HEAD_BYTES = 64_000
 _PAIRS = r"(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?"
 _SVMLIGHT = re.compile(rf"[-+.\deE,]+(\s+qid:\d+)?{_PAIRS}").fullmatch
@@ -45,33 +24,34 @@ _NIPS2003 = re.compile(rf"\d+:[-+.\deE]+({_PAIRS})?\s*").fullmatch
 
 
 def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
-    """Return which of `core.formats.FORMATS` a file has.
+    """Return the name of a file's format, one of `core.formats.known_formats` or ``"module:NAME"``.
 
-    Raises `ConfigError` if the spec asks for another format, `DataError` if the file is empty or cannot be read.
+    Raises `ConfigError` if the spec asks for an unknown format, `DataError` if the file is empty or cannot be read.
     """
     asked = spec.get("format")
-    if asked and asked not in FORMATS:
-        raise ConfigError(f"{name}: format is {asked!r}. {did_you_mean(asked, FORMATS)}")
+    try:
+        formats = {one: find_format(one) for one in ([asked] if asked else known_formats())}
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
     with opened(name, path) as raw:
         head = raw.read(_HEAD_BYTES)
     if not head:
         raise DataError(f"{name}: {path} is empty. It needs a header with column names and rows below it.")
     if asked:
         return asked
-    for at, magic, found in _MAGIC:
-        if head[at:].startswith(magic):
-            return found if found != "npz" else _in_a_zip(name, path, head)
+    suffix = _plain_suffix(path)
+    if begun := [one for one, form in formats.items() if form.recognises(head)]:
+        found = next((one for one in begun if suffix in formats[one].suffixes), begun[0])
+        return found if found != "npz" else _in_a_zip(name, path, head)
     if encoding := spec.get("encoding") or marked_encoding(head):
         head = head.decode(encoding, errors="ignore").encode(errors="ignore") if is_encoding(encoding) else head
-    if _OLD_STATA(head):
-        return "stata"
     if refused := what_else(head):
         raise DataError(f"{name}: {path} is {refused}.")
-    suffix = _plain_suffix(path)
     if spec.get("header") == "none":
         return "csv"
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
-    return _by_lines(lines, suffix) or _SUFFIXES.get(suffix) or _by_companions(path, suffix) or "csv"
+    by_name = next((one for one, form in formats.items() if suffix in form.suffixes), None)
+    return _by_lines(lines, suffix) or by_name or _by_companions(path, suffix) or "csv"
 
 
 def _in_a_zip(name: str, path: Path, head: bytes) -> str:
@@ -122,12 +102,8 @@ def _plain_suffix(path: Path) -> str:
 
 def companions(kind: str, path: Path, spec: Mapping[str, Any]) -> list[Path]:
     """Return the further files that a table of some format is read from, as far as they exist."""
-    wanted = {
-        "npz": [target_file(path, spec)],
-        "c45": [path.with_suffix(".names")],
-        "nips2003": [labels_file(path), param_file(path)],
-    }
-    return [file for file in wanted.get(kind, []) if file.is_file()]
+    function = find_format(kind).companions
+    return [file for file in import_name(function)(path, spec) if file.is_file()] if function else []
 
 
 UNPACK = "Unpack it; of packed files only gzip is read"
