@@ -1,4 +1,4 @@
-"""svmlight and LIBSVM files: each line has a label and pairs ``index:value``."""
+"""svmlight and LIBSVM files, read by scikit-learn; what is wrong in which line is found here, since it does not say."""
 
 from __future__ import annotations
 
