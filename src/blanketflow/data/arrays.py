@@ -34,7 +34,7 @@ _SPARSE_KEYS = ({"indices", "indptr"}, {"row", "col"}, {"coords"}, {"offsets"})
 
 @dataclass(frozen=True)
 class NumberedNames(Sequence[str]):
-    """The names ``x0``, ``x1``, ... of columns without names: none is stored, so that millions cost nothing.
+    """The names ``x0``, ``x1``, ... of columns without names, computed on demand: millions of them take no memory.
 
     >>> names = NumberedNames(3)
     >>> list(names), "x2" in names, "x3" in names, "x02" in names
@@ -60,7 +60,7 @@ class NumberedNames(Sequence[str]):
 
 
 def numbered(names: Sequence[str]) -> Sequence[str]:
-    """Return names as `NumberedNames` if they are that, else as a tuple.
+    """Return names as `NumberedNames` if they are numbered so, else as a tuple.
 
     >>> numbered(["f1", "f2"]), numbered(["f2", "f1"])
     (NumberedNames(n=2, prefix='f', first=1), ('f2', 'f1'))
@@ -86,9 +86,9 @@ class ArrayHeader:
 
 
 def read_npz(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMarkers | None = None) -> Sequence[Column]:
-    """Return the columns of an `.npz` file, held together, and then the target.
+    """Return the columns of an `.npz` file, then the target.
 
-    Raises `DataError` if arrays are missing, have the wrong shape or do not match the target.
+    Raises `DataError` if arrays are missing or their shapes differ.
     """
     header = read_npz_header(name, path, spec, markers)
     with _opened(name, path) as archive:
@@ -218,18 +218,10 @@ def _opened(name: str, path: Path) -> Iterator[Any]:
 
 
 def checked_csc(X: Any) -> Any:
-    """Return a scipy sparse matrix by columns, with cells at the same place summed and without stored zeros.
+    """Return a scipy sparse matrix as CSC, with duplicate cells summed and without stored zeros.
 
-    scipy does not check the positions in a matrix that was made from its parts: wrong ones read and write beyond its
-    arrays. Raises `ValueError` if a position lies outside the matrix.
-
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_matrix
-    >>> forged = csr_matrix((np.ones(2), np.array([0, 9]), np.array([0, 1, 2])), shape=(2, 2))
-    >>> checked_csc(forged)
-    Traceback (most recent call last):
-    ...
-    ValueError: indices must be < 2
+    scipy does not check the indices of a matrix that is made from its parts; wrong ones read and write beyond its
+    arrays. Raises `ValueError` if an index lies outside the matrix.
     """
     if hasattr(X, "check_format"):  # the others keep no pointers
         X.check_format(full_check=True)

@@ -24,10 +24,7 @@ READ_CELLS = 2**22
 
 
 def column_from_arrow(name: str, array: Any) -> Column:
-    """Make a column of an Arrow array without chunks.
-
-    Raises `DataError` if its type is not a number, boolean or text.
-    """
+    """Make a column of an Arrow array without chunks; `DataError` if it is neither numbers, booleans nor text."""
     import pyarrow as pa
 
     kind = array.type
@@ -67,11 +64,9 @@ def column_to_arrow(column: Column) -> Any:
 def read_parquet(
     name: str, path: Path, drop: Collection[str] = (), dates: bool = False, max_memory: int | None = None
 ) -> list[Column]:
-    """Return the columns of a Parquet file; `columns_from_arrow` says what happens to those to drop, and of dates.
+    """Return the columns of a Parquet file, as `columns_from_arrow` does.
 
-    Columns beyond `max_memory` bytes, by default half of the memory that is free, are kept in a mapped file.
-
-    Raises `DataError` if it cannot be read or a column has a type that is neither number, boolean nor text.
+    Columns beyond `max_memory` bytes, by default half of the free memory, are kept in a mapped file.
     """
     return _columns(name, path, drop, None, dates, max_memory)[0]
 
@@ -155,11 +150,10 @@ def _is_date(kind: Any) -> bool:
 
 
 def columns_from_arrow(name: str, table: Any, drop: Collection[str] = (), dates: bool = False) -> list[Column]:
-    """Return the columns of an Arrow table; columns to drop whose type cannot be read are all missing.
+    """Return the columns of an Arrow table. Columns to drop of a type that cannot be read are all missing.
 
-    With `dates`, those are texts; otherwise they cannot be read.
-
-    Raises `DataError` if it has no rows, is damaged, or a column is neither numbers nor booleans nor text.
+    With `dates`, columns of dates become texts; without, they are an error. Raises `DataError` if the table has no
+    rows, is damaged, or a column is neither numbers, booleans nor text.
     """
     import pyarrow as pa
 
@@ -225,9 +219,9 @@ def joined(chunked: Any) -> Any:
 
 
 def numbers_from_arrow(array: Any) -> np.ndarray:
-    """Return an Arrow array of numbers or booleans: as it is, or as float64 with NaN where any cell is null.
+    """Return an Arrow array of numbers or booleans, as float64 with NaN if any cell is null.
 
-    Numbers without nulls are not copied; booleans are 0 and 1 of 8 bits.
+    Numbers without nulls are not copied. Booleans are 0 and 1 of 8 bits.
     """
     # From buffers and through dlpack: pyarrow's own to_numpy imports pandas, cast and is_valid import pyarrow.compute,
     # which cost a small job more than its reading.

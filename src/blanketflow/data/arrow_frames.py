@@ -15,13 +15,10 @@ def is_arrow_table(X: Any) -> bool:
 
 
 def as_frame(X: Any) -> Any:
-    """Return a table of polars, pyarrow or another that gives Arrow as a DataFrame of pandas, and all else as it is.
+    """Return a polars, pyarrow or other Arrow table as a pandas DataFrame, and anything else unchanged.
 
-    Names, categories and types are kept: whole numbers and truth values stay that where cells are missing. Raises
-    `DataError` if the table is one of polars that is not computed yet.
+    Integers and booleans keep their type where cells are missing. Raises `DataError` for a lazy table of polars.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> as_frame(pa.table({"a": [1, None], "b": ["x", "y"]})).dtypes.astype(str).tolist()
     ['Int64', 'str']
@@ -41,12 +38,10 @@ def as_frame(X: Any) -> Any:
 
 
 def with_plain_texts(X: Any) -> Any:
-    """Return a DataFrame or Series of pandas with texts and categories as objects where scikit-learn asks for it.
+    """Return a pandas DataFrame or Series whose texts and categories are objects, where scikit-learn needs that.
 
-    It reads texts as numbers if they stand beside truth values or nullable numbers, or are Arrow's.
+    It reads Arrow's texts, and texts beside booleans or nullable numbers, as numbers.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> with_plain_texts(pd.DataFrame({"a": ["x"], "b": pd.array([1], "Int64")})).dtypes.astype(str).tolist()
     ['object', 'Int64']

@@ -13,16 +13,7 @@ STAND_INS = "list<struct<feature: string, share: double, low: double, high: doub
 
 
 class Column(NamedTuple):
-    """What a column holds.
-
-    Attributes
-    ----------
-    type : str
-        Arrow's name of it, as `write_columns` takes it.
-    meaning : str
-    unit : str
-        Empty for counts, names, shares and what has no unit.
-    """
+    """A column: Arrow's name of its type (as `write_columns` takes it), its meaning, and its unit, if it has one."""
 
     type: str
     meaning: str
@@ -31,24 +22,14 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of an artefact or a result table.
-
-    Attributes
-    ----------
-    each : str
-        What a row is: one for each ...
-    columns : mapping of str to Column
-        In their order.
-    sometimes : mapping of str to Column
-        Columns that some of these files have, and others lack.
-    """
+    """What `each` row of an artefact or result table is one of, its columns in order, and optional columns."""
 
     each: str
     columns: Mapping[str, Column]
     sometimes: Mapping[str, Column] = field(default_factory=dict)
 
     def types(self, sometimes: bool = False) -> dict[str, str]:
-        """Return the type of each column, those that are not in all files too if `sometimes` holds."""
+        """Return the type of each column; with `sometimes`, of the optional ones too."""
         return {name: column.type for name, column in {**self.columns, **(self.sometimes if sometimes else {})}.items()}
 
 
@@ -121,10 +102,8 @@ COLUMNS = {
 
 
 def rows_of(each: str, names: str, sometimes: str = "", **own: Column) -> Rows:
-    """Return rows with the columns of these names: their `own`, or else those of `COLUMNS`.
+    """Return rows with the columns of these names, defined in `own` or else in `COLUMNS`.
 
-    Examples
-    --------
     >>> rows_of("fold", "fold size", size=Column("int32", "features")).types()
     {'fold': 'string', 'size': 'int32'}
     """

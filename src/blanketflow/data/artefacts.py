@@ -31,7 +31,7 @@ _CHECKSUM = "checksum"
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it.
+    """Yield a temporary name beside `path`; rename it to `path` on success, else remove it.
 
     Raises `StorageError` if the file cannot be written.
     """
@@ -58,19 +58,10 @@ def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:
 
 
 def write_blocks(path: str | Path, blocks: Callable[[], Iterator[Any]], provenance: Provenance, **options: Any) -> None:
-    """Write Arrow tables of one schema as the blocks of rows of one Parquet file, so that each is checked alone.
+    """Write Arrow tables of one schema as the row groups of a Parquet file, each with its own digests.
 
-    Parameters
-    ----------
-    path : path
-        Where to.
-    blocks : function
-        Returns an iterator of tables, at least one. It is called twice, since the metadata, with the digests, is part
-        of the schema and written first; each table is written when it is drawn, so that one at a time is in memory.
-    provenance : Provenance
-        What the artefact says of itself.
-    **options
-        Arguments of `pyarrow.parquet.ParquetWriter`.
+    `blocks` returns an iterator of tables and is called twice: the schema's metadata holds the digests and is written
+    first. One table at a time is in memory. `options` are passed to `pyarrow.parquet.ParquetWriter`.
     """
     import pyarrow.parquet as pq
 
@@ -91,19 +82,10 @@ def write_blocks(path: str | Path, blocks: Callable[[], Iterator[Any]], provenan
 def write_columns(
     path: str | Path, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str], provenance: Provenance
 ) -> None:
-    """Write columns as Parquet.
+    """Write columns of equal length as Parquet.
 
-    Parameters
-    ----------
-    path : path
-        Where to.
-    columns : mapping of str to sequence
-        Equal lengths; ``types`` has the same keys.
-    types : mapping of str to str
-        Arrow type names, as `arrow_array` takes them. They fix the schema, so that an artefact without rows has the
-        same columns as one with rows.
-    provenance : Provenance
-        What the artefact says of itself.
+    `types` has an Arrow type for each column, as `arrow_array` takes it. They fix the schema of an artefact without
+    rows.
     """
     import pyarrow as pa
 
@@ -119,16 +101,10 @@ def write_rows(
 
 
 def arrow_array(values: Sequence[Any], kind: str) -> Any:
-    """Return values without nulls as an Arrow array.
+    """Return values as an Arrow array; for ``list<double>`` they are an array of shape (n, k).
 
-    Parameters
-    ----------
-    values : sequence
-        One per row; for ``list<double>`` an array of shape (n, k).
-    kind : str
-        ``string``, ``double``, ``int64``, ``bool``, ``list<string>``, ``list<int64>``, ``list<double>``, or a list of
-        structs whose fields have one of the first four types. None and NaN are null in a ``double`` array, None in one
-        of ``list<string>``.
+    `kind` is ``string``, ``double``, ``int64``, ``bool``, ``list<string>``, ``list<int64>``, ``list<double>``, or a
+    list of structs with fields of the first four types. None and NaN are null in ``double``, None in ``list<string>``.
     """
     # From buffers, because pa.array imports pandas, which would cost a small job more than its work.
     import numpy as np
@@ -195,21 +171,10 @@ def _offsets(parts: Sequence[Any]) -> Any:
 
 
 class ArtefactFile:
-    """An open artefact, of which nothing is handed out whose digest was not found right.
+    """An open artefact, which returns nothing before its digest is verified.
 
-    Parameters
-    ----------
-    source : pyarrow.NativeFile
-        The file, open for reading.
-    coded : sequence of str
-        Text columns that are read as codes and levels.
-
-    Raises
-    ------
-    DamagedError
-        If the file is not as it was written; also by the methods that read.
-    ForeignArtefactError, EarlierArtefactError
-        If another program, or an earlier version of blanketflow, wrote it.
+    `coded` are text columns that are read as codes and levels. Raises `DamagedError`, also when reading, if the file
+    was changed; `ForeignArtefactError` or `EarlierArtefactError` if another program or version wrote it.
     """
 
     def __init__(self, source: Any, coded: Sequence[str] = ()) -> None:
@@ -279,13 +244,7 @@ class ArtefactFile:
 
 @contextmanager
 def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[ArtefactFile, Provenance]]:
-    """Yield an open artefact, and its provenance.
-
-    Raises
-    ------
-    ArtefactError
-        If the file is not Parquet, is truncated or corrupted, or was not written by blanketflow.
-    """
+    """Yield an open artefact and its provenance; `ArtefactError` if it is no intact Parquet file of blanketflow."""
     import pyarrow as pa
 
     try:
@@ -341,13 +300,7 @@ def read_checksum(path: str | Path) -> str:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Return what `write_json` wrote.
-
-    Raises
-    ------
-    ArtefactError
-        If the file is missing or damaged.
-    """
+    """Return what `write_json` wrote; `ArtefactError` if the file is missing or damaged."""
     try:
         n_bytes = os.stat(path).st_size
         if n_bytes > MOST_JSON_BYTES:
@@ -391,10 +344,10 @@ _NAME = re.compile(r"\.([0-9a-f]{8})-([0-9]+)-[0-9a-f]{8}\.tmp\Z")
 
 
 def temporary_name(path: Path) -> Path:
-    """Return a name beside `path` to write to; remove what writers of this file left who were killed.
+    """Return a temporary name beside `path`, and remove those that killed writers of this file left.
 
-    It holds the machine or container, since folders are shared by several; the process, since a job's child may outlive
-    it; and random digits, since both may come again.
+    It holds the host, since machines share folders; the process, since a job's child may outlive it; and random digits,
+    since both can repeat.
     """
     _remove_left(path)
     return path.with_name(f".{path.name[:_KEPT]}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.tmp")

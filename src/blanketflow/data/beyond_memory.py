@@ -1,6 +1,6 @@
-"""When a table goes into a mapped file: beyond `max_memory`, by default half of the memory that is free.
+"""When a table is kept in a mapped file: above `max_memory`, by default half of the free memory.
 
-A job is told its data set's `max_memory` beside its spec, as threads are: results do not depend on it.
+Jobs get `max_memory` beside their spec, as threads, since results do not depend on it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ LISTED = 4
 
 
 def file_beyond(n_rows: int, cell_bytes: Sequence[int], max_memory: int | None) -> MappedFile | None:
-    """Return a file for columns that take more memory than `max_memory`, with their row lists; None if they do not.
+    """Return a file for columns that, with their row lists, take more than `max_memory` bytes; None if they do not.
 
-    `cell_bytes` says how many bytes a cell of each column takes. None stands for the limit of the process, by default
-    half of the memory that is free.
+    `cell_bytes` are the bytes of a cell of each column. None is the limit of the process.
     """
     if not is_beyond(n_rows, cell_bytes, max_memory):
         return None

@@ -80,10 +80,7 @@ BUNDLED = MappingProxyType(
 
 
 def bundled_facts(name: str, identifier: str) -> Bundled:
-    """Return the facts of a bundled set.
-
-    Raises `ConfigError` if there is no such set.
-    """
+    """Return the facts of a bundled data set, or raise `ConfigError`."""
     if identifier not in BUNDLED:
         raise ConfigError(f"{name}: source 'sklearn:{identifier}' is unknown. {did_you_mean(identifier, BUNDLED)}")
     return BUNDLED[identifier]

@@ -47,10 +47,7 @@ def content_digest(column: Column) -> bytes:
 
 
 def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe a data set: the content of ``card.json``, of JSON types only.
-
-    `content_hash` depends on names, order and values alone.
-    """
+    """Return the content of ``card.json``. Its `content_hash` depends on names, order and values only."""
     features, spec = raw.features, redacted_spec(spec)
     missing = missing_by_column(features.columns)
     gaps = {features.names[at]: int(missing[at]) for at in np.flatnonzero(missing).tolist()}

@@ -90,9 +90,9 @@ def setting(spec: Mapping[str, Any], key: str) -> Any:
 
 
 def max_memory(name: str, spec: Mapping[str, Any]) -> int | None:
-    """Return the bytes beyond which a data set's tables are kept in files, None if its spec does not say.
+    """Return the spec's limit in bytes above which tables are kept in files, or None.
 
-    Raises `ConfigError` if it is not a size.
+    Raises `ConfigError` if it is no size.
     """
     said = spec.get("max_memory")
     size = None if said is None else size_in_bytes(said)
@@ -123,9 +123,9 @@ def check_settings(name: str, spec: Mapping[str, Any]) -> None:
 
 
 def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], target: str) -> list[str]:
-    """Return which columns are features, after checking every column that the spec names.
+    """Return the features' names.
 
-    Raises `DataError` if a named column does not exist, plays two parts, or no feature is left.
+    Raises `DataError` if a column of the spec does not exist or has two roles, or no feature is left.
     """
     known, drop, groups, weights = set(names), *(setting(spec, key) for key in ("drop", "groups", "weights"))
     within = spec.get("within")
@@ -171,12 +171,10 @@ def assemble(
     whole: bool = True,
     markers: Found = MappingProxyType({}),
 ) -> RawTable:
-    """Make a `RawTable` of all columns of a source, the target among them.
+    """Make a `RawTable` of all columns of a source.
 
-    `truth` is the target's true neighbourhood, where known, and `markers` are the texts that the reader took for
-    missing cells. What only all rows can show is checked only if the table is `whole`.
-
-    Raises `ConfigError` or `DataError` if the spec does not fit the columns or the table cannot be used.
+    `truth` is the target's true neighbourhood, `markers` are texts that were read as missing. Some checks need all rows
+    and are skipped unless the table is `whole`. Raises `ConfigError` or `DataError` if spec and columns do not match.
     """
     check_settings(name, spec)
     names = names_of(columns)
@@ -257,8 +255,8 @@ def prepare_target(
 ) -> tuple[Column, Task]:
     """Return the target as methods use it, and the task.
 
-    Raises `DataError` if no row is left, the task does not fit the target, or a classification has fewer than two
-    classes, or a text that was taken for missing cells may be a class.
+    Raises `DataError` if no row is left, the task does not fit, there are fewer than two classes, or a text that was
+    read as missing may be a class.
     """
     if not column.n_rows:
         raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")

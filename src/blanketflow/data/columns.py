@@ -48,8 +48,6 @@ def blocks_of(columns: WideColumns) -> Iterator[slice]:
 def gaps(table: Table) -> dict[str, int]:
     """Return the number of missing cells of each column that has any.
 
-    Examples
-    --------
     >>> from ..core.table import Column
     >>> gaps(Table([Column("a", "numeric", np.array([1.0, np.nan])), Column("b", "integer", np.array([3, 4]))]))
     {'a': 1}
@@ -90,9 +88,9 @@ def first_infinite(columns: Sequence[Column]) -> Column | None:
 
 
 def content_keys(columns: WideColumns) -> np.ndarray:
-    """Return a number for each column held together, equal where all cells are, shape (d,).
+    """Return a 64-bit hash of each column, shape (d,).
 
-    A 64-bit hash: among 1,000,000 different columns two share a number with a chance of 3 in 100,000,000.
+    Two of 1,000,000 different columns share one with a probability of 3e-8.
     """
     of_row = np.random.default_rng(0).integers(2**64, size=columns.n_rows, dtype=np.uint64)
     keys = np.zeros(len(columns.names), dtype=np.uint64)
@@ -185,7 +183,7 @@ UNNAMED = ""
 
 
 def with_row_names(header: list[str], rows: Iterator[list[str]]) -> tuple[list[str], Iterator[list[str]]]:
-    """Return a header as long as the rows, and the rows: R's write.table gives row names no cell in the header.
+    """Return a header as long as the rows, and the rows: in files of R's write.table it lacks a cell for the row names.
 
     >>> with_row_names(["a", "b"], iter([["1", "3", "4"]]))[0]
     ['', 'a', 'b']
@@ -199,7 +197,7 @@ def with_row_names(header: list[str], rows: Iterator[list[str]]) -> tuple[list[s
 
 
 def name_rows(column: Column, by_number: bool = False) -> bool:
-    """Return whether no two cells are equal, none is missing, and none has decimals; `by_number`: or these are 1 .. n.
+    """Return whether all cells differ, without missing cells or decimals; `by_number`: or are 1 .. n.
 
     >>> ids = Column("", INTEGER, np.array([7, 9]))
     >>> name_rows(ids), name_rows(ids, by_number=True)

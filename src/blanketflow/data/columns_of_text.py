@@ -61,11 +61,10 @@ def columns_of_rows(
     dialect: Dialect | None = None,
     drop: Collection[str] = (),
 ) -> list[Column]:
-    """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
+    """Return the columns of rows of texts; the cells decide the kinds.
 
-    `count` is told how many bytes each batch of rows will take in memory, and may raise. With a `dialect`, how numbers
-    are written is asked or found out, other than in the columns `as_text` and to `drop`. Raises `DataError` if there is
-    no row.
+    `count` gets the bytes that each batch of rows takes in memory, and may raise. With a `dialect`, the form of numbers
+    is given or detected, except in columns of `as_text` and `drop`. Raises `DataError` if there are no rows.
     """
     parts = [CodedTexts() for _ in header]
     n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(header))))
@@ -115,10 +114,9 @@ def column_of_texts(
     markers: MissingMarkers | None = None,
     numbers: NumberFormat | None = None,
 ) -> Column:
-    """Make a column from its distinct texts and the position of each row's text; surrounding blanks do not count.
+    """Make a column of distinct texts and each row's position among them; surrounding blanks are ignored.
 
-    With `as_text` the column is categorical whatever it holds. Otherwise raises `DataError` if the cells are numbers
-    with decimal commas, unless `numbers` says how numbers are written.
+    With `as_text` it is categorical. Else, without `numbers`, numbers with decimal commas raise `DataError`.
 
     >>> column_of_texts("demo", "a", np.array([0, 1, 2]), ["3", " 4", "?"]).values
     array([ 3.,  4., nan])

@@ -29,32 +29,13 @@ _OTHER = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}){_TIME}").fullmat
 def with_dates(
     name: str, columns: Sequence[Column], spec: Mapping[str, Any], target: str | None, notes: list[str]
 ) -> Sequence[Column]:
-    """Return columns with those of dates left out, or made numbers, as the spec's ``dates`` asks; this is noted.
+    """Return columns with dates left out or converted to numbers, as the spec's ``dates`` says; `notes` is extended.
 
-    A column is of dates if it has texts, all of which are dates. The target and columns that the spec names as
-    something else stay as they are. ``ordinal`` makes days since 1970-01-01, with the time of day as their fraction;
-    ``parts`` makes ``x_year``, ``x_month``, ``x_day``, ``x_weekday`` (0 is Monday) and, if there are times, ``x_hour``.
+    A column is converted if all of its cells are dates; the target and columns with another role are not. ``ordinal``
+    is days since 1970-01-01, the time of day as their fraction. ``parts`` makes ``x_year``, ``x_month``, ``x_day``,
+    ``x_weekday`` (0 is Monday) and, if there are times, ``x_hour``. Raises `DataError` if day and month cannot be told
+    apart.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    columns : sequence of Column
-        As they were read.
-    spec : mapping
-        Of the data set.
-    target : str or None
-        The target, where the source says which it is.
-    notes : list of str
-        Is extended.
-
-    Raises
-    ------
-    DataError
-        If it is not clear which of two numbers is the month.
-
-    Examples
-    --------
     >>> day = Column("d", "categorical", np.array([1, 0, -1]), ("1970-01-02", "1970-02-01T12:00"))
     >>> with_dates("demo", [day], {"dates": "ordinal"}, None, [])[0].values.tolist()
     [31.5, 1.0, nan]

@@ -23,7 +23,7 @@ _SEPARATORS = {"\\t": "\t", "tab": "\t"}
 
 
 class FoundOut(NamedTuple):
-    """One thing that a reader found out: what, and the key that says otherwise; None if no key does."""
+    """One property that was detected, and the key that overrides it, if any."""
 
     what: str
     key: str | None
@@ -31,7 +31,7 @@ class FoundOut(NamedTuple):
 
 @dataclass
 class Dialect:
-    r"""What is asked of a text file, None where it is to be found out; and what its reader found out that is unusual.
+    r"""The dialect of a text file, None for what is to be detected; and what was detected that is unusual.
 
     >>> Dialect.of({"sep": "tab", "decimal": ","}).sep
     '\t'
@@ -49,13 +49,13 @@ class Dialect:
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Dialect:
-        """Return what a data set's spec asks for."""
+        """Return the dialect that a data set's spec sets."""
         asked = {key: spec.get(key) for key in KEYS}
         asked["sep"] = _SEPARATORS.get(asked["sep"] or "", asked["sep"])
         return cls(**asked, header=spec.get("header") != "none")
 
     def say(self, what: str, key: str | None = None) -> None:
-        """Note what was found out."""
+        """Add a property that was detected."""
         self.found.append(FoundOut(what, key))
 
 
@@ -83,7 +83,7 @@ def check_dialect(where: str, spec: Mapping[str, Any]) -> None:
 
 
 def found_told(found: Sequence[FoundOut]) -> str | None:
-    """Say what a reader found out; None for nothing.
+    """Return what was detected, in words; None for nothing.
 
     >>> found_told([FoundOut("decimal commas in a", "decimal"), FoundOut("blanks between cells", "sep")])
     'found out how the file is written: decimal commas in a; blanks between cells'
@@ -92,7 +92,7 @@ def found_told(found: Sequence[FoundOut]) -> str | None:
 
 
 def found_way_out(found: Sequence[FoundOut]) -> str:
-    """Say what to write if something was found out wrongly.
+    """Return in words which keys override what was detected.
 
     >>> found_way_out([FoundOut("decimal commas in a", "decimal"), FoundOut("blanks between cells", "sep")])
     'If that is wrong, set decimal and sep.'
@@ -137,7 +137,7 @@ _NOT_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
 
 
 def is_encoding(name: str) -> bool:
-    """Return whether Python knows an encoding of text by this name.
+    """Return whether Python has a text encoding of this name.
 
     >>> is_encoding("latin-1"), is_encoding("latin-99"), is_encoding("zlib")
     (True, False, False)
@@ -149,7 +149,7 @@ def is_encoding(name: str) -> bool:
 
 
 def marked_encoding(head: bytes) -> str | None:
-    """Return the encoding that a byte order mark tells; None for UTF-8 and where there is no mark.
+    """Return the encoding that a byte order mark states; None for UTF-8 or without a mark.
 
     >>> marked_encoding("a".encode("utf-16")), marked_encoding(b"a,b")
     ('utf-16', None)
@@ -158,11 +158,9 @@ def marked_encoding(head: bytes) -> str | None:
 
 
 def is_single_byte(raw: BinaryIO, most: float = float("inf")) -> bool:
-    """Return whether bytes that are not UTF-8 may be Windows-1252, of which Latin-1 is a part.
+    """Return whether bytes that are not UTF-8 may be Windows-1252 (Latin-1), by at most `most` bytes.
 
-    It looks at `most` of them, or up to the first that are not ASCII.
-
-    A file of UTF-8 with some damaged characters is not: in it, more characters are whole than damaged.
+    In damaged UTF-8, in contrast, most of the characters beyond ASCII are intact.
     """
     n_whole = n_others = n_read = 0
     while (n_read < most or not n_others + n_whole) and (block := raw.read(2**20)):
@@ -265,9 +263,9 @@ def _fits_blank(text: str) -> bool:
 
 
 def _fit(text: str, delimiter: str) -> tuple[bool, float, int]:
-    """Return how well a delimiter splits a text: whether at all, the share of rows as long as the first, its cells.
+    """Return how well a delimiter splits a text: whether it does, the share of rows as long as the first, its cells.
 
-    csv.Sniffer knows more, but its regular expressions take minutes for a file with many quotes.
+    csv.Sniffer would do, but its regular expressions take minutes for files with many quotes.
     """
     widths: list[int] = []
     with suppress(csv.Error):  # reading the file reports it
@@ -289,7 +287,7 @@ _HAS_DIGIT = re.compile(r"[0-9]").search
 
 
 class NumberFormat:
-    """The sign before decimals and the one between thousands, if any; `also_plain` numbers may stand among them.
+    """The decimal sign and the thousands separator, if any; with `also_plain`, plain numbers may occur as well.
 
     >>> numbers = NumberFormat(",", ".")
     >>> numbers.plain("1.234,5"), numbers.plain("3.5"), numbers.plain("low")
@@ -314,10 +312,9 @@ class NumberFormat:
 def number_format(
     name: str, columns: Mapping[str, Collection[str]], missing: Collection[str], dialect: Dialect
 ) -> NumberFormat | None:
-    """Return how the numbers of some columns are written, None for plainly; what was found out is said.
+    """Return how numbers are written, None for plainly, given the distinct texts of each column.
 
-    `columns` are the distinct texts of each. Raises `DataError` if columns contradict each other, or all commas may
-    stand before decimals as well as between thousands.
+    Raises `DataError` if columns contradict each other, or all commas may be decimal or thousands signs.
     """
     if dialect.decimal or dialect.thousands:
         decimal = dialect.decimal or "."

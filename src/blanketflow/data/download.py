@@ -1,10 +1,10 @@
-"""Files on other machines. Those behind ``https://`` are downloaded once, with their digests, and kept in the cache.
+"""Files on other machines: those behind ``https://`` are downloaded once into the cache, with their digests.
 
-Those in object storage are only recognised here: the workflow fetches them.
+URLs of object storage are only recognised here; the workflow fetches them.
 
-pooch would keep the cache and check a known digest. It does not record the digest of a first download, stop at a size,
-refuse redirections, keep credentials from other servers or trust the system's certificates; most of this file would
-become a downloader for it. Snakemake's storage plug-ins cannot be called from the library.
+pooch would keep the cache and check a known digest. It does not record the digest of a first download, limit sizes,
+refuse redirections, hide credentials from other servers or trust the system's certificates. Snakemake's storage
+plug-ins cannot be called from the library.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def cache_folder() -> Path:
 
 @contextmanager
 def storing(name: str, path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside a file of the cache; the temporary file replaces it if no error occurs.
+    """Yield a temporary path beside a cached file, which it replaces on success.
 
-    Raises `DataError` if the folder cannot be written.
+    Raises `DataError` if it cannot be written.
     """
     try:
         cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)  # for this user: tables may be private
@@ -87,7 +87,7 @@ def is_remote(path: str | Path) -> bool:
 
 
 def with_copies(spec: Mapping[str, Any], copy_of: Callable[[str], Path | str]) -> dict[str, Any]:
-    """Return a spec with each URL of object storage replaced by the path that `copy_of` returns for it.
+    """Return a spec with each URL of object storage replaced by `copy_of` it.
 
     >>> with_copies({"path": "s3://bucket/table.csv", "target": "y"}, lambda url: Path(url[5:]))["path"]
     'bucket/table.csv'
@@ -110,14 +110,14 @@ def with_downloads(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def download(name: str, url: str, sha256: str | None = None, md5: str | None = None) -> Path:
-    """Return the cache's copy of a file, downloaded unless it is there.
+    """Return the cached copy of a file, downloaded if it is not there.
 
-    A file in the cache is used without asking the server. A file that was deleted there is downloaded again, and must
-    then have the same content as before. The URL is ``https://``, or ``http://`` on this machine, and ``${NAME}`` in it
-    stands for an environment variable. Digests are hexadecimal.
+    The server is not asked about a cached file. One that was deleted is downloaded again, and must have the same
+    content. URLs are ``https://``, or ``http://`` on this machine; ``${NAME}`` is an environment variable. Digests are
+    hexadecimal.
 
-    Raises `ConfigError` if the URL is of another kind or holds a password; `DataError` if the file cannot be fetched,
-    is too large, or has another digest.
+    Raises `ConfigError` for another kind of URL or one with a password; `DataError` if the file cannot be fetched, is
+    too large, or has another digest.
     """
     check_no_secret(name, url)
     _check_form(name, url)
@@ -156,9 +156,9 @@ def download(name: str, url: str, sha256: str | None = None, md5: str | None = N
 
 
 def downloaded_digest(url: str, copy: Path | None = None) -> str:
-    """Return the SHA-256 of a file that `download` has fetched; DataError if the copy is not that file any more.
+    """Return the SHA-256 of a file that `download` fetched; `DataError` if the copy was changed.
 
-    If the URL is redacted, the copy must be given.
+    The `copy` must be given if the URL is redacted.
     """
     path = cached_file(url) if copy is None else copy
     found, record_file = _sha256(path), _record_file(url)
@@ -175,10 +175,10 @@ def cached_file(url: str) -> Path:
 
 
 def _copy(url: str, record: Mapping[str, Any]) -> Path:
-    """Return where the copy of a file is, given what was recorded of it.
+    """Return the path of a file's copy, given its recorded facts.
 
-    Of a URL with a secret it is found by its content. So the path does not depend on the secret, and the next signature
-    of the same link leads to the same copy; another content has another one.
+    For a URL with a secret it depends on the content, so that neither the secret nor the next signature of the same
+    link changes it.
     """
     return _place(url, url) if redacted(url) == url or not record else _by_content(url, record["sha256"])
 

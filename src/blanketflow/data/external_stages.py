@@ -39,17 +39,9 @@ def supplied_content(path: Path) -> str:
 
 
 def read_supplied(path: Path, stage: str) -> tuple[dict[str, list[Any]], Provenance]:
-    """Return the columns of a supplied stage, in full, and a provenance that says where it comes from.
+    """Return the columns of a supplied stage (``grow`` or ``shrink``), and a provenance that names its source.
 
-    Parameters
-    ----------
-    path : path
-    stage : {"grow", "shrink"}
-
-    Raises
-    ------
-    ArtefactError
-        If it cannot be read, lacks a column, holds a feature twice, or has a column of another type.
+    Raises `ArtefactError` if it cannot be read, lacks a column, repeats a feature, or has a column of another type.
     """
     table = _table(path)
     lacking = [name for name in NEEDED[stage] if name not in table.column_names]
@@ -83,9 +75,9 @@ def check_supplied(
     included: Collection[str] = (),
     excluded: Collection[str] = (),
 ) -> None:
-    """Raise `ArtefactError` unless a supplied stage can be read, names features of the table, and obeys the config.
+    """Raise `ArtefactError` unless a supplied stage is readable, names features of the table, and obeys the config.
 
-    A shrink keeps the `included` features, since nothing adds them to it; neither stage keeps one that is `excluded`.
+    A shrink must contain the `included` features, and neither stage an `excluded` one.
     """
     columns, where = read_supplied(path, stage)[0], f"{path}, supplied as {stage},"
     unknown = [name for name in columns["feature"] if name not in features]

@@ -17,11 +17,10 @@ _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
 
 
 def impute(train: Table, table: Table) -> Table:
-    """Fill missing cells of `table` with statistics of the training rows; both have the same columns.
+    """Fill missing cells of `table` from the training rows of a table with the same columns.
 
-    Numbers get the lower median of the observed training values (a value that occurs), categories the most frequent
-    level, the first of equals. A column without any observed training value gets 0, or its first level. Raises
-    `DataError` if the levels of a column differ between the two tables.
+    Numbers get the lower median (a value that occurs), categories the most frequent level, the first of equals; columns
+    without training values get 0 or the first level. Raises `DataError` if the levels of a column differ.
 
     >>> train = Table([Column("a", "numeric", np.array([1.0, 2.0, 9.0, np.nan]))])
     >>> impute(train, train)["a"].values

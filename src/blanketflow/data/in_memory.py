@@ -23,11 +23,11 @@ SOURCE = "memory"
 def columns_in_memory(
     name: str, X: Any, y: Any, groups: Any = None, weights: Any = None, within: Any = None
 ) -> tuple[Sequence[Column], str | list[str], dict[str, str]]:
-    """Return all columns of a data set, the name of the target, and the names of what else it has, by what it is.
+    """Return all columns of a data set, the target's name, and the names of groups, weights and strata.
 
-    `X` is a DataFrame, an array or a scipy sparse matrix of shape (n, d); `y`, `groups`, `weights` and `within` have
-    shape (n,) or name a column of `X`. With a list of different names of columns as `y` there are as many targets.
-    Raises `DataError` if lengths differ, a name is not there, or a column has the name of one of them.
+    `X` is a DataFrame, array or sparse matrix of shape (n, d); `y`, `groups`, `weights` and `within` have shape (n,) or
+    name a column of `X`. A list of names as `y` gives several targets. Raises `DataError` if lengths differ, or names
+    are missing or repeated.
 
     >>> columns, target, *_ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
     >>> [column.kind for column in columns], target
@@ -89,10 +89,7 @@ def _single(name: str, values: Any, called: str, part: str) -> Column:
 
 
 def _as_in_a_file(column: Column) -> Column:
-    """Return a column as it would be read from a file.
-
-    Where cells are missing, pandas holds whole numbers as floats and truth values as objects.
-    """
+    """Return a column as read from a file: with missing cells, pandas has integers as floats, booleans as objects."""
     if column.kind == NUMERIC and column.n_missing():
         values = column.numbers()
         known = values[~np.isnan(values)]

@@ -1,6 +1,6 @@
-"""Opens input files: gzip is recognised by content, and errors say what is not there or cannot be read.
+"""Opens input files: gzip is recognised by content, and errors say what is missing or cannot be read.
 
-What a packed file unpacks to is limited, because a small file can hold more than fits in memory.
+The unpacked size is limited, because a small file can hold more than fits into memory.
 """
 
 from __future__ import annotations
@@ -45,24 +45,10 @@ class RowTooLong(DataError):
 
 
 class RowGuard(io.RawIOBase):
-    """Reads another file, and counts what it has read of the current row.
+    """Reads the file `raw`, and raises `RowTooLong` if a row has too many bytes or cells.
 
-    Parameters
-    ----------
-    name, path
-        The data set and its file, for messages.
-    raw : file
-        What is read, from where it stands.
-    delimiter : str
-        What separates cells.
-    by_line : bool
-        Whether a row ends with its line. Otherwise the reader of rows calls `row_ended`, at least after the first row
-        that it finds while `fresh` is not empty.
-
-    Raises
-    ------
-    RowTooLong
-        If a row has too many bytes or cells; by `readinto`.
+    With `by_line`, rows end with lines. Otherwise the reader of rows calls `row_ended`, at least after the first row
+    that it finds while `fresh` is not empty.
     """
 
     def __init__(self, name: str, path: Path, raw: BinaryIO, delimiter: str, by_line: bool = False) -> None:
@@ -137,10 +123,7 @@ def long_cells() -> Iterator[None]:
 
 
 def check_cells(name: str, line: int, header: list[str], row: list[str], drop: set[str]) -> list[str]:
-    """Return a row without its long cells in columns to `drop`.
-
-    Raises `DataError` if another cell is too long.
-    """
+    """Return a row without the long cells of columns to `drop`; `DataError` if another cell is too long."""
     kept = list(row)
     for at, cell in enumerate(row):
         if len(cell) <= MOST_CHARACTERS:
@@ -275,10 +258,7 @@ def _where(name: str, path: Path, most: int = 20) -> tuple[str, str]:
 
 
 def most_bytes() -> int:
-    """Return how many bytes a file may unpack to.
-
-    Raises `ConfigError` if the environment variable holds no positive number.
-    """
+    """Return how many bytes a file may unpack to; `ConfigError` if the environment variable is no positive number."""
     said = os.environ.get(VARIABLE) or str(MOST_GB)
     try:
         gigabytes = float(said)
@@ -296,10 +276,7 @@ class Unpacking:
         self._name, self._path, self._most, self._n = name, path, most_bytes(), 0
 
     def add(self, n_bytes: int) -> None:
-        """Count some bytes.
-
-        Raises `DataError` if the total is now above the limit.
-        """
+        """Add some bytes; `DataError` if the total is above the limit."""
         self._n += n_bytes
         if self._n > self._most:
             raise DataError(

@@ -1,7 +1,7 @@
-"""Texts that stand for missing cells: which ones do, where they were met, and when one of them is rather a class.
+"""Texts that mean missing cells: which ones, where they occurred, and when one may be a class instead.
 
-A table of text does not say which texts mean "missing". Those that usually do are taken for it unless the data set's
-key ``missing_values`` lists others, and what was taken is reported.
+The usual ones are read as missing unless the data set's key ``missing_values`` lists others; which occurred is
+reported.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Found = Mapping[str, Mapping[str, int]]
 
 
 class MissingMarkers:
-    """The texts that stand for missing cells of one source, and where its reader met them.
+    """The texts that mean missing cells in one source, and where they occurred.
 
-    `asked` is the data set's key ``missing_values``, None for the usual texts and `more` of the format. Where it is
-    given, the user has decided, and nothing is noted.
+    `asked` is the key ``missing_values``; None are the usual texts and `more` of the format. With the key, nothing is
+    noted, since the user has decided.
 
     >>> markers = MissingMarkers(["-"])
     >>> sorted(markers.texts()), sorted(markers.texts(("?",)))
@@ -89,7 +89,7 @@ def of_columns(found: Found, columns: Iterable[str]) -> dict[str, dict[str, int]
 
 
 def texts_found(found: Found) -> str | None:
-    """Say which texts were taken for missing cells, how often and where; None for none.
+    """Return in words which texts were read as missing cells, how often and where; None for none.
 
     >>> texts_found({"a": {"NA": 2}, "b": {"NA": 1, "?": 4}})
     "texts were read as missing cells: '?' 4 times in b, 'NA' 3 times in a, b"
@@ -121,7 +121,7 @@ def markers_told(found: Found, exact: bool = True) -> str | None:
 
 
 def way_out(found: Found) -> str:
-    """Say what to write if a text that was taken for a missing cell is a value, and if all of them are missing.
+    """Return in words how to read such a text as a value, and how to confirm that all are missing.
 
     >>> way_out({"a": {"NA": 2}, "b": {"None": 1}})
     'If one of them is a value, set missing_values to the others, [] if there are none; ["NA", "None"] is as now.'
@@ -131,10 +131,10 @@ def way_out(found: Found) -> str:
 
 
 def check_classes(name: str, target: str, sizes: Iterable[int], found: Found) -> None:
-    """Raise `DataError` if a text in the target was taken for missing cells, and is as frequent as a class.
+    """Raise `DataError` if a text of the target that was read as missing is as frequent as a class.
 
-    `sizes` are the rows of each class. The text may be a class if it stands in at least `FEWEST_ROWS` and `CLASS_SHARE`
-    of all rows, and in at least `SMALLEST_SHARE` as many as the smallest class has.
+    That is, in at least `FEWEST_ROWS` rows, in `CLASS_SHARE` of all, and `SMALLEST_SHARE` times as often as the
+    smallest class; `sizes` are the rows of each class.
     """
     sizes = [n for n in sizes if n]
     counts = found.get(target, {})
@@ -169,7 +169,7 @@ _FEWEST_CELLS, _FEWEST_OTHERS = 2, 3
 
 
 def among_texts(texts: Collection[str], are_numbers: Collection[bool]) -> list[str]:
-    """Return which of the distinct texts of a column of labels may stand for missing cells.
+    """Return which distinct texts of a column of labels may mean missing cells.
 
     >>> among_texts(["1", "2", "3", "unknown"], [True, True, True, False])
     ['unknown']
@@ -184,9 +184,9 @@ def among_texts(texts: Collection[str], are_numbers: Collection[bool]) -> list[s
 
 
 def among_numbers(texts: Sequence[str], values: np.ndarray, counts: np.ndarray) -> list[str]:
-    """Return which of the distinct texts of a column of numbers may stand for missing cells: they lie apart.
+    """Return which distinct texts of a column of numbers may mean missing cells: those far from the other numbers.
 
-    `values` and `counts` are the number and the cells of each text, NaN where it is missing.
+    `values` and `counts` are the number (NaN where missing) and the cells of each text.
 
     >>> among_numbers(["1.5", "2", "7", "-999"], np.array([1.5, 2, 7, -999]), np.array([9, 9, 9, 4]))
     ['-999']
@@ -211,7 +211,7 @@ def among_numbers(texts: Sequence[str], values: np.ndarray, counts: np.ndarray) 
 
 
 def suspects_told(suspected: Found, exact: bool = True) -> str | None:
-    """Say which cells may be missing, of the first rows unless `exact`; None for none.
+    """Return in words which cells may be missing, of the first rows unless `exact`; None for none.
 
     >>> suspects_told({"a": {"-": 2}, "b": {"-": 1, "-999": 4}})
     "cells may be missing: '-999' 4 times in b, '-' 3 times in a, b"
@@ -221,7 +221,7 @@ def suspects_told(suspected: Found, exact: bool = True) -> str | None:
 
 
 def suspects_way_out(suspected: Found, found: Found) -> str:
-    """Say what to write if they are missing, and if they are values; `found` are those that are read as missing.
+    """Return in words how to read them as missing or as values; `found` are the texts that are read as missing.
 
     >>> suspects_way_out({"b": {"-999": 4}}, {"a": {"NA": 2}})
     'If they are, set missing_values: ["-999", "NA"]; if they are values, set missing_values: ["NA"].'

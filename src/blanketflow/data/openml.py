@@ -19,9 +19,9 @@ VARIABLE, SERVER = "BLANKETFLOW_OPENML", "https://www.openml.org"
 
 
 def openml_file(name: str, identifier: str) -> Path:
-    """Return the cache's copy of a data set's ARFF file, downloaded unless it is there.
+    """Return the cached copy of a data set's ARFF file, downloaded if it is not there.
 
-    Raises `ConfigError` if the identifier is not a number; `DataError` if there is no such data set, or it cannot be
+    Raises `ConfigError` if the identifier is no number; `DataError` if the data set does not exist or cannot be
     fetched.
     """
     said = _description(name, identifier)
@@ -29,9 +29,9 @@ def openml_file(name: str, identifier: str) -> Path:
 
 
 def read_openml(name: str, identifier: str, markers: MissingMarkers) -> Loaded:
-    """Return the columns of a data set; raises as `openml_file` and `read_arff` do.
+    """Return the columns of a data set, with OpenML's target, and without the columns that it says to ignore.
 
-    OpenML names the target. Columns that OpenML says to ignore, such as row numbers, are kept aside.
+    Raises as `openml_file` and `read_arff` do.
     """
     said = _description(name, identifier)
     loaded = read_arff(TableFile(name, openml_file(name, identifier), markers=markers))

@@ -23,14 +23,9 @@ PART_BYTES, WHOLE_BYTES = 8, 16
 
 
 def part_digests(table: Any, declared: Sequence[Any] | None = None) -> list[str]:
-    """Return the digest of each column of an Arrow table, as hexadecimal texts.
+    """Return the hexadecimal digest of each column of an Arrow table, the rows of one block.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The rows of one block.
-    declared : sequence of pyarrow.DataType, optional
-        The types under which the columns were written, where some texts were read as codes and levels.
+    `declared` are the types under which they were written, if some texts were read as codes and levels.
     """
     types = table.schema.types if declared is None else declared
     return [_digest(joined(column), kind) for column, kind in zip(table.itercolumns(), types, strict=True)]
@@ -159,38 +154,38 @@ class DamagedError(ValueError):
 
 @dataclass
 class Provenance:
-    """The key-value metadata of an artefact: what it is, what it was made from, and how that ended.
+    """The metadata of an artefact: what it is, what it was made from, and its status.
 
     Parameters
     ----------
     spec : str
-        Canonical JSON of everything that was asked for.
+        Everything that was asked for, as canonical JSON.
     seed : int
-        The seed that the stage derived its random numbers from.
+        The seed from which the stage derived its random numbers.
     status : {"ok", "timeout", "unreliable", "error"}
-        ``error`` means that the rows are not a result; so does ``timeout``, unless `extra` says ``anytime``: then they
-        are what stood when a limit struck. ``unreliable`` rows are a result to be read with care.
+        With ``error`` the rows are no result; neither with ``timeout``, unless `extra` has ``anytime``: then they are
+        the result when a limit was reached. ``unreliable`` results need care.
     reason : str
-        Why the status is not ``ok``; empty otherwise.
+        Why the status is not ``ok``, else empty.
     n_tests : int
         CI tests computed.
     seconds : float
-        Wall seconds of the stage. Not part of what "equal results" means.
+        Wall seconds of the stage. Equal results may differ in it.
     version : str
-        Version of blanketflow, for information only.
+        Version of blanketflow, for information.
     extra : dict
-        More facts of this artefact, JSON types only.
+        More facts, as JSON types.
     what : dict of str to str
-        What it is: ``artefact``, and the ids that apply of `WHAT`.
+        ``artefact``, and those ids of `WHAT` that apply.
     code : str
         Digest of the code that can change the result.
     inputs : list of str
-        The content digests of what it was made from, in the order of `blanketflow.workflow.up_to_date`.
+        Content digests of its inputs, in the order of `blanketflow.workflow.up_to_date`.
     content : str
-        The digest of what it says: names, types and values of its columns, and how it ended. Set when it is read.
-        Neither it nor `inputs` depends on how long anything took.
+        Digest of names, types and values of its columns, and the status; set when it is read. Like `inputs`, it does
+        not depend on times.
     beside : dict of str to str
-        The content digests of files that are made with it, by their path from its folder.
+        Content digests of the files made with it, by their path from its folder.
     """
 
     spec: str = "{}"
@@ -208,16 +203,9 @@ class Provenance:
     beside: dict[str, str] = field(default_factory=dict)
 
     def to_metadata(self, schema: Any, parts: Sequence[Sequence[str]], blocks: Sequence[int]) -> dict[bytes, bytes]:
-        """Return the key-value metadata of a Parquet file: one text per key.
+        """Return a Parquet file's key-value metadata, one text per key.
 
-        Parameters
-        ----------
-        schema : pyarrow.Schema
-            Names and types of the columns.
-        parts : sequence of sequences of str
-            `part_digests` of each block of rows.
-        blocks : sequence of int
-            Rows of each block.
+        `parts` and `blocks` are the `part_digests` and the number of rows of each block of rows.
         """
         texts = {name: str(getattr(self, name)) for name in _TEXTS} | self.what
         texts |= {name: _json(getattr(self, name)) for name in _LISTS}
@@ -233,12 +221,8 @@ class Provenance:
     def from_metadata(cls, metadata: Mapping[bytes, bytes], schema: Any) -> Provenance:
         """Return the provenance that `to_metadata` wrote.
 
-        Raises
-        ------
-        ForeignArtefactError, EarlierArtefactError
-            If another program, or an earlier version of blanketflow, wrote the file.
-        DamagedError, KeyError, ValueError
-            If it is not as it was written.
+        Raises `ForeignArtefactError` or `EarlierArtefactError` if another program or version wrote it; `DamagedError`,
+        KeyError or ValueError if it was changed.
         """
         texts = _checked_texts(metadata, schema)
         known = {name: texts[name] for name in ("spec", "status", "reason", "version", "code", "content")}

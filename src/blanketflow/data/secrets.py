@@ -36,7 +36,7 @@ def check_no_secret(name: str, url: str) -> None:
 
 
 def redacted_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a data set's spec as results may hold it: with its URLs redacted.
+    """Return a data set's spec with redacted URLs, for results.
 
     >>> redacted_spec({"path": "https://host/t.csv?sig=abc", "target": "y"})
     {'path': 'https://host/t.csv?sig=***', 'target': 'y'}
@@ -45,10 +45,7 @@ def redacted_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def expanded(name: str, url: str) -> str:
-    """Return a URL with the values of the environment variables that it names, percent-encoded.
-
-    Raises `ConfigError` if a variable is not set.
-    """
+    """Return a URL with its environment variables filled in, percent-encoded; `ConfigError` if one is not set."""
 
     def value(found: re.Match[str]) -> str:
         if found[1] not in os.environ:

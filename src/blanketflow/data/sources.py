@@ -31,9 +31,9 @@ from .sql import database_file, is_database_url, queried_file
 
 
 class Source(NamedTuple):
-    """What is to be read: ``sklearn`` or ``simulate`` with an id, ``openml`` with an id and a file, or a path.
+    """What to read: ``sklearn`` or ``simulate`` with an id, ``openml`` with an id and a file, or a path.
 
-    With a path, the kind is ``network`` for the file of a network to simulate from, else the format.
+    With a path, `kind` is the format, or ``network`` for the file of a network to simulate from.
     """
 
     kind: str
@@ -52,10 +52,10 @@ class Source(NamedTuple):
 
 
 def locate(name: str, spec: Mapping[str, Any]) -> Source:
-    """Find out what a spec points to; what is on another machine is fetched into the cache, unless it is there.
+    """Return what a spec refers to; remote files are downloaded into the cache.
 
-    Raises `ConfigError` if the spec has neither or both of `source` and `path`, the source is unknown, or a network
-    named in it is not installed; `DataError` if the file does not exist, cannot be read, is empty or cannot be fetched.
+    Raises `ConfigError` unless the spec has either `source` or `path`, the source is known and a network that it names
+    is installed; `DataError` if the file does not exist, is empty, or cannot be read or fetched.
     """
     if bool(spec.get("source")) == bool(spec.get("path")):
         raise ConfigError(f"{name}: give either source (such as 'sklearn:wine') or path (a file), and not both.")
@@ -110,10 +110,9 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
-    """Return the files that a data set is read from; none for data that come with a package.
+    """Return the files that a data set is read from: the table, then its companions; none for data of a package.
 
-    The table comes first, then its companions, such as the target's file; files in object storage
-    are given by their URLs and not looked at, downloaded files by their copies in the cache. Raises as `locate` does.
+    Files in object storage are given by their URLs, downloaded files by their cached copies. Raises as `locate` does.
     """
     if is_remote(spec.get("path") or ""):
         return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else [])]
@@ -128,7 +127,7 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
 
 
 def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
-    """Return a spec that names files in place of its URLs, as `source_files` gives them; the URLs may be redacted.
+    """Return a spec with files of `source_files` in place of its URLs, which may be redacted.
 
     >>> found = with_files({"source": "postgresql://***@host/db", "query": "SELECT 1"}, ["/cache/0f.parquet"])
     >>> found["path"], found["source"], found["query"]
@@ -150,12 +149,11 @@ def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str
 def read_source(
     name: str, spec: Mapping[str, Any], seed: int, files: Sequence[Path | str] = (), whole: bool = True
 ) -> RawTable:
-    """Read a data set whole: features, target, groups, and what was noticed about them.
+    """Read a data set: features, target, groups, and notes about them.
 
-    The spec has `source` or `path`, and the other keys of a data set in a config. If `files` are given, they stand for
-    its URLs as in `with_files`. Only simulated sources depend on the seed. Without `whole` it is
-    one place's part of a data set, as in `assemble`. Raises `ConfigError` if a key or its value
-    is wrong, `DataError` if the source cannot be read or used.
+    `files` replace its URLs, as in `with_files`. Only simulated sources use the seed. Without `whole`, it is one
+    place's part of a data set, as in `assemble`. Raises `ConfigError` if a key is wrong, `DataError` if the source
+    cannot be read or used.
 
     >>> raw = read_source("demo", {"source": "simulate:clinic", "rows": 200}, seed=1)
     >>> raw.task.name, raw.features.n_rows, sorted(raw.truth["parents"])
@@ -196,10 +194,7 @@ def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
 
 
 def read_source_network(name: str, source: str) -> Network:
-    """Return the network behind a simulated source such as ``simulate:clinic`` or ``network:alarm``.
-
-    Raises `ConfigError` if the source is of another kind, or unknown.
-    """
+    """Return the network of a source such as ``simulate:clinic`` or ``network:alarm``; `ConfigError` if it has none."""
     found = locate(name, {"source": source})
     if found.kind == "simulate":
         return known_network(found.identifier, name)
@@ -229,10 +224,7 @@ def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
 
 
 def target_name(name: str, spec: Mapping[str, Any], columns: Sequence[Column], own: str | None) -> str:
-    """Return the target's name: the spec's, else the source's own.
-
-    Raises `ConfigError` if neither names it.
-    """
+    """Return the target's name: the spec's, else the source's own; `ConfigError` if neither names it."""
     if spec.get("target") or own:
         return spec.get("target") or own
     raise ConfigError(

@@ -28,11 +28,11 @@ def fold_of_rows(
     stratify: bool = True,
     where: str = "data",
 ) -> np.ndarray:
-    """Cut rows into folds of nearly equal size and return the fold 1 .. n_folds of each row, shape (n,).
+    """Split rows into folds of nearly equal size; return the fold 1 .. n_folds of each row, shape (n,).
 
-    Classes of a categorical target are spread evenly over the folds unless `stratify` is False. Rows of one group, by
-    the numbers in `groups` of shape (n,), stay in one fold. Any seed will do: it is reduced to the 31 bits that
-    scikit-learn takes. Raises `DataError` if a class, the groups or the rows are fewer than the folds.
+    Folds are stratified by a categorical target unless `stratify` is False. Rows of a group (numbers of shape (n,))
+    share a fold. Seeds are reduced to the 31 bits that scikit-learn takes. Raises `DataError` if a class, the groups or
+    the rows are fewer than the folds.
 
     >>> y = Column("y", "categorical", np.array([0, 0, 1, 1]), ("a", "b"))
     >>> folds = fold_of_rows(y, 2, seed=1)
@@ -61,9 +61,9 @@ def fold_of_rows(
 def rows_of_folds(
     y: Column, n_folds: int, seed: int, how: str = TRAIN, groups: np.ndarray | None = None, where: str = "data"
 ) -> list[tuple[str, np.ndarray]]:
-    """Return the id and the rows of each fold, all rows as fold ``0`` where `n_folds` is 0.
+    """Return the id and the rows of each fold; with `n_folds` 0, all rows as fold ``0``.
 
-    `how` is ``train`` for the rows outside a fold, ``part`` for the rows in it; the rest is as for `fold_of_rows`.
+    `how` is ``train`` for the rows outside a fold, ``part`` for those in it; the rest is as in `fold_of_rows`.
     """
     if not n_folds:
         return [("0", np.arange(y.n_rows))]
@@ -101,16 +101,15 @@ def make_splits(
     groups: np.ndarray | None = None,
     n_test: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Make the outer splits of a data set and the inner folds of each: the columns of ``splits.parquet``.
+    """Make the outer splits of a data set and their inner folds: the columns of ``splits.parquet``.
 
-    The spec has `evaluation` (the number of outer folds, 0 for none, 1 for one split whose test part is the last
-    `n_test` rows, ``leave-group-out`` for one split per group, in the order of their numbers), `repeats`, `final`
-    (whether there is a split ``full``) and `stratify`. `folds` lists the numbers of inner folds; 0 is one fold of all
-    training rows.
+    The spec has `evaluation` (number of outer folds; 0: none; 1: one split, whose test part is the last `n_test` rows;
+    ``leave-group-out``: a split per group, by number), `repeats`, `final` (whether there is a split ``full``) and
+    `stratify`. `folds` lists numbers of inner folds; 0 is one fold of all training rows.
 
-    The columns are `row`, `split`, `part`, `folds` and `fold`, with one block of n rows for each split and number of
-    folds. `fold` is 0 for test rows and where `folds` is 0. Raises `DataError` if there are too few rows, groups or
-    rows of a class.
+    The columns `row`, `split`, `part`, `folds` and `fold` have a block of n rows for each split and number of folds.
+    `fold` is 0 for test rows and where `folds` is 0. Raises `DataError` if there are too few rows, groups or rows of a
+    class.
     """
     n, stratify = len(np.asarray(y.values)), spec.get("stratify", True)
     blocks = []
@@ -138,7 +137,7 @@ def make_splits(
 
 
 def split_ids(spec: Mapping[str, Any], n_groups: int | None = None) -> list[str]:
-    """Return the ids of the outer splits; where each group is held out they depend on the number of groups.
+    """Return the ids of the outer splits; with ``leave-group-out`` there is one for each group.
 
     >>> split_ids({"evaluation": 2, "repeats": 2, "final": True})
     ['full', 'cv-1', 'cv-2', 'cv-3', 'cv-4']
@@ -171,9 +170,9 @@ def _outer(
 
 
 def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], dataset: str) -> None:
-    """Raise `DataError`, before any job runs, where `make_splits` would, or if all rows to learn from are of one class.
+    """Raise `DataError` before any job where `make_splits` would, or if all training rows are of one class.
 
-    `facts` is what `peek` returns; what it does not know is not checked.
+    `facts` are those of `peek`; unknown ones are not checked.
     """
     stratified = spec.get("stratify", True) and facts.task == CLASSIFICATION
     counts = {label: count for label, count in (facts.class_counts or {}).items() if count} if stratified else {}
@@ -216,11 +215,11 @@ test_rows.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever
 
 
 def fold_rows(splits: Mapping[str, Any], split: str, fold_id: str, how: str = TRAIN) -> np.ndarray:
-    """Return the rows that a fold's job works on, ascending.
+    """Return the rows of a fold's job, ascending.
 
     `split` is such as ``cv-1``; `fold_id` is ``0`` for all training rows, or such as ``3of5``; `how` is ``train`` for
-    the training part of that fold, or ``part`` for the fold itself. Raises `DataError` if there is no such split or
-    fold.
+    the training rows of the fold, or ``part`` for the fold itself. Raises `DataError` if the split or fold does not
+    exist.
     """
     if how not in FOLD_ROWS:
         raise DataError(f"fold_rows is {how!r}. {did_you_mean(how, FOLD_ROWS)}")

@@ -40,10 +40,10 @@ def is_database_url(source: str) -> bool:
 
 
 def read_database(file: TableFile) -> Loaded:
-    """Return the columns of the result of a query of a database file.
+    """Return the columns of a query's result from a database file.
 
-    Raises `ConfigError` if there is no query, or a package is missing; `DataError` if the file is not a database, or
-    the query fails.
+    Raises `ConfigError` if the query or a package is missing; `DataError` if the file is no database or the query
+    fails.
     """
     ask = _duckdb if file.kind == "duckdb" else _sqlite
     found = ask(file.name, file.path, _query(file.name, str(file.path), file.spec))
@@ -51,7 +51,7 @@ def read_database(file: TableFile) -> Loaded:
 
 
 def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:
-    """Return the cache's Parquet file with the answer of a server to a query; the server is asked unless it is there.
+    """Return the cached Parquet file with a server's answer to a query, which is asked if it is not there.
 
     Raises as `read_database` does.
     """

@@ -1,7 +1,7 @@
 """The data artefact: one Parquet file with features, groups and target, read without pandas.
 
-A narrow table has one Parquet column per feature. A wide one has one row per feature: thousands of Parquet
-columns cost every reader seconds, and rows can be read one block of features at a time.
+Wide tables have a row per feature instead of a column: thousands of Parquet columns cost each reader seconds, and rows
+can be read in blocks of features.
 """
 
 from __future__ import annotations
@@ -301,11 +301,9 @@ class StoredTable:
 
 
 def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shards: int = 1) -> None:
-    """Write a data set: features in order, then groups, strata to test within and sampling weights, if any; the target.
+    """Write a data set: features, then groups, strata and sampling weights if any, then the target.
 
-    With shards it is in so many blocks of rows.
-
-    The provenance's `extra` is extended by what `StoredTable.extra` lists.
+    With shards it has so many blocks of rows. `StoredTable.extra` lists what is added to the provenance's `extra`.
     """
     features = counted_from_least(raw.features)
     groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
@@ -351,10 +349,9 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> StoredTable:
-    """Read a data set that `write_table` wrote: all features, or those in `columns` in that order.
+    """Read a data set of `write_table`: all features, or `columns` in that order, with target, groups and design.
 
-    Target, groups and the design always come along. Raises `DataError` if the file is damaged, is another artefact, or
-    lacks a column.
+    Raises `DataError` if the file is damaged, is another artefact, or lacks a column.
     """
     if columns is None:
         return read_features(path)
@@ -381,9 +378,9 @@ def read_shard(path: str | Path, at: int) -> tuple[Table, int]:
 
 
 def small_parts(path: str | Path, part: Part = WHOLE) -> list[Part]:
-    """Return smaller parts that make up a part, in order, so that reading and coding one at a time takes little memory.
+    """Return smaller parts that make up a part, in order, so that reading and coding them takes little memory.
 
-    Part 2 of 3, read by halves, is parts 3 and 4 of 6. Raises as `read_table` does.
+    By halves, part 2 of 3 is parts 3 and 4 of 6. Raises as `read_table` does.
     """
     at, parts = part
     with _opened(path) as (file, extra):

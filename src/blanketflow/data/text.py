@@ -69,12 +69,12 @@ def read_text(
     markers: MissingMarkers | None = None,
     drop: Collection[str] = (),
 ) -> list[Column]:
-    """Return the columns of a CSV or TSV file, gzipped or not; those named in `as_text` are categorical.
+    """Return the columns of a CSV or TSV file, gzipped or not; those in `as_text` are categorical.
 
-    Compression and what the `dialect` does not say are found in the content, whatever the file is called, and the
-    dialect then has what is unusual. Without a header the columns are ``x0``, ``x1``, ..., and blanks may stand between
-    cells. In the columns to `drop`, cells that are too long are missing. Raises `DataError` if the file is not text of
-    the encoding, is damaged, takes too much memory, or its rows differ in length.
+    Compression and what the `dialect` leaves open are detected from the content; the dialect then lists what is
+    unusual. Without a header, columns are ``x0``, ``x1``, ..., and cells may be separated by blanks. In columns to
+    `drop`, too long cells are missing. Raises `DataError` if the file has another encoding, is damaged, takes too much
+    memory, or its rows differ in length.
     """
     dialect = dialect or Dialect()
 

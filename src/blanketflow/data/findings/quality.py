@@ -231,10 +231,8 @@ def summarise(column: Column) -> ColumnSummary:
 
 
 def looks_like(column: Column) -> str:
-    """Return what a column looks like, as `ColumnSummary` says it, but for text that is meant as numbers.
+    """Return what a column looks like, as in `ColumnSummary`, except text that is meant as numbers.
 
-    Examples
-    --------
     >>> looks_like(Column("row", "integer", np.arange(1, 31)))
     'row-number'
     """

@@ -28,10 +28,10 @@ MOST_MISSING = 0.2
 
 
 def near_copies(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
-    """Return findings about columns that others make redundant, of those that vary and are no exact copies.
+    """Return findings about columns that others make redundant, other than constants and exact copies.
 
-    At most `FEWEST_ROWS` complete rows are looked at. Relations of several columns are looked for where there are at
-    least two rows for each column, since with fewer every column is a linear combination of others.
+    At most `FEWEST_ROWS` complete rows are used. Linear combinations need two rows per column: with fewer, every column
+    is one.
     """
     apart = {*raw.constant, *(later for _, later in raw.duplicates)}
     left = [column for column in columns[:MOST_COLUMNS] if column.name not in apart]

@@ -16,9 +16,9 @@ from .loaded import Loaded, TableFile, matrix_columns
 
 
 def read_h5ad(file: TableFile) -> Loaded:
-    """Return the features of ``X``, named by ``var_names``, and then the columns of ``obs`` that the spec names.
+    """Return the features of ``X``, named by ``var_names``, and the columns of ``obs`` that the spec names.
 
-    Raises `ConfigError` if the spec names no target; `DataError` if a name is both a feature's and a column's.
+    Raises `ConfigError` if the spec names no target; `DataError` if a feature and a column have the same name.
     """
     import anndata
 

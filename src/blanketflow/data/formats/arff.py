@@ -47,11 +47,11 @@ class _Attribute(NamedTuple):
 def read_arff(file: TableFile) -> Loaded:
     """Return the columns of an ARFF file, gzipped or not.
 
-    A nominal attribute is categorical, with the declared labels that occur. Of a sparse file the numeric attributes
-    stay sparse and come first; a nominal one that a row leaves out has its first declared label, as ARFF says. A cell
-    is missing if it is one of the `markers` without quotes.
+    Nominal attributes are categorical, with the labels that occur. In sparse files numeric attributes stay sparse and
+    come first, and a nominal one left out has its first label, as ARFF says. Markers count as missing only without
+    quotes.
 
-    Raises `DataError` if the file is malformed; the message names the line.
+    Raises `DataError`, with the line, if the file is malformed.
     """
     name, path = file.name, file.path
     with opened_text(name, path) as text:

@@ -32,11 +32,11 @@ def companions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
 
 
 def read_c45(file: TableFile) -> Loaded:
-    """Return the columns of a .data file with its .names file beside it.
+    """Return the columns of a .data file with its .names file.
 
-    The classes are the last column, ``class``, or the attribute that the .names file names instead of classes (C5.0).
-    Attributes to ignore are kept aside.
-    Raises `DataError` if the .names file is prose, or the two files disagree; the message names the line.
+    The target is the last column, ``class``, or the attribute that .names gives instead of classes (C5.0). Attributes
+    to ignore are left out unless they are named. Raises `DataError`, with the line, if .names is prose or the files
+    disagree.
     """
     name, path = file.name, file.path
     if not path.with_suffix(".names").is_file():

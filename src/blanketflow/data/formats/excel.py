@@ -33,7 +33,7 @@ _BLOCK = 2**20
 
 
 def read_xlsx(file: TableFile) -> Loaded:
-    """Return the columns of a sheet: the one that the spec names, else the first that has cells, which is said.
+    """Return the columns of the sheet that the spec names, or of the first with cells, which is reported.
 
     Rows without cells are skipped. Raises `ConfigError` if there is no such sheet, `DataError` if the file is damaged,
     unpacks to too much, or a formula has no value.
@@ -187,7 +187,7 @@ def _holds(archive: zipfile.ZipFile, member: str, signs: Collection[bytes]) -> b
 def _check_xml(name: str, path: Path, archive: zipfile.ZipFile, unpacking: Unpacking) -> None:
     """Raise `DataError` if the XML of a workbook would take too much memory.
 
-    A sheet is parsed row by row, so a row of it must not be too long; all else is parsed whole.
+    Sheets are parsed by row, so that no row may be too long; all else is parsed whole.
     """
     for member in archive.namelist():
         if not member.endswith((".xml", ".rels")):

@@ -62,10 +62,10 @@ class Loaded(NamedTuple):
 
 
 def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
-    """Return all columns of a file by the reader of its format, as it returns them or from its Arrow or pandas table.
+    """Return all columns of a file by its format's reader.
 
-    Raises `ConfigError` if the reader or its library is not installed, `DataError` for whatever a reader that uses a
-    library, or is not of this package, raises; and what other readers raise.
+    Raises `ConfigError` if the reader or its library is not installed. Errors of readers that use a library, or are not
+    of this package, become a `DataError`.
     """
     form = find_format(kind)
     form.check_library(f"{name}: {path}")
@@ -98,7 +98,7 @@ def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
 
 
 def as_whole(values: np.ndarray) -> np.ndarray:
-    """Return whole numbers as such, of a small type, and any other numbers as they are.
+    """Return whole numbers in a small integer type, and other numbers unchanged.
 
     >>> as_whole(np.array([3.0, -1.0])), as_whole(np.array([0.5, 1.0]))
     (array([ 3, -1], dtype=int8), array([0.5, 1. ]))
@@ -112,7 +112,7 @@ def as_whole(values: np.ndarray) -> np.ndarray:
 
 
 def number_column(column: str, values: np.ndarray) -> Column:
-    """Make a column of floats, NaN where missing; whole numbers make an integer one, as they do in a CSV file.
+    """Make a column of floats, NaN where missing; whole numbers make an integer column, as in CSV files.
 
     >>> number_column("a", np.array([1.0, np.nan, 3.0])).kind
     'integer'
@@ -140,9 +140,9 @@ def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequ
 def continuous_column(
     where: str, column: str, lines: Sequence[int], texts: Sequence[str], markers: MissingMarkers | None = None
 ) -> Column:
-    """Make a column of texts that are declared to be numbers, or one of the `markers` where missing.
+    """Make a column of texts that must be numbers, or one of the `markers` where missing.
 
-    Raises `DataError` with `where` and one of `lines`, which has the line of each text, if a text is not a number.
+    Raises `DataError`, with the text's line of `lines`, for another text.
     """
     distinct = list(dict.fromkeys(texts))
     place = {text: code for code, text in enumerate(distinct)}
@@ -166,11 +166,10 @@ def label_column(
     missing: Collection[str] = ("?",),
     markers: MissingMarkers | None = None,
 ) -> Column:
-    """Make a categorical column of texts, which are those `declared` unless that is None, or `missing`.
+    """Make a categorical column of texts; where `declared` is given, they must be in it or in `missing`.
 
-    Where `markers` are given, the missing cells are noted in them.
-
-    Raises `DataError` with the line of another text; `as_declared` says in the message what is declared.
+    Missing cells are noted in `markers`. Raises `DataError`, with the line, for another text; `as_declared` says what
+    is declared.
     """
     for line, text in zip(lines, texts, strict=True) if declared is not None else ():
         if text not in declared and text not in missing:

@@ -38,11 +38,11 @@ _CELL, _CHAR, _SPARSE, _NUMERIC, _COMPLEX = 1, 4, 5, range(6, 16), 0x800
 def read_matlab(file: TableFile) -> Loaded:
     """Return the columns of a .mat file.
 
-    The target is the variable that the spec's `target` names, else ``Y`` or ``y``; else a column of the matrix. The
-    matrix is ``X``, or the only one with a row for each target. Columns are ``x0``, ``x1``, ... unless a variable
-    ``feature_names`` names them.
+    The target is the variable that the spec names, else ``Y`` or ``y``; else it is a column of the matrix. The matrix
+    is ``X``, or the only one with the same number of rows. ``feature_names`` has the names, else they are ``x0``,
+    ``x1``, ...
 
-    Raises `DataError` if the file is damaged or of version 7.3, or the variables cannot be told apart.
+    Raises `DataError` if the file is damaged or of version 7.3, or the variables are ambiguous.
     """
     name, path, target = file.name, file.path, file.spec.get("target")
     found = _variables(name, path)
@@ -109,11 +109,11 @@ def _read_mat4(content: bytes) -> dict[str, Any]:
 
 
 def read_mat5(content: bytes, inflate: Callable[[memoryview], bytes] = zlib.decompress) -> dict[str, Any]:
-    """Return the variables of a file of version 5 to 7 by name: arrays of numbers, sparse matrices, arrays of texts.
+    """Return the variables of a file of version 5 to 7: arrays of numbers or texts, and sparse matrices.
 
-    Numbers have the type in which they are stored, which may be smaller than MATLAB's. Of a matrix of characters each
-    row is one text; a cell array is of dtype object. Structures, objects, functions and cells of anything but texts and
-    numbers are left out. Raises `ValueError` if the file is damaged, and what `inflate` raises.
+    Numbers keep the type in which they are stored. Each row of a character matrix is a text; cell arrays are of dtype
+    object. Structures, objects, functions and other cells are left out. Raises `ValueError` if the file is damaged, and
+    what `inflate` raises.
     """
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:

@@ -43,9 +43,9 @@ def is_orange(lines: Sequence[str], is_tab: bool) -> bool:
 
 
 def read_orange(file: TableFile) -> Loaded:
-    """Return the columns of a .tab file; flags tell the target (class) and what is kept aside (meta, ignore).
+    """Return the columns of a .tab file, whose flags mark the target (class) and other columns (meta, ignore).
 
-    Raises `DataError` if the header is malformed or a cell does not have the declared type; the message names the line.
+    Raises `DataError`, with the line, if the header is malformed or a cell does not have the declared type.
     """
     name, path, markers = file.name, file.path, file.markers
     with opened_text(name, path, "\t") as text:

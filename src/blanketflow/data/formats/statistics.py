@@ -25,11 +25,9 @@ _READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xp
 def read_statistics(file: TableFile) -> Loaded:
     """Return the columns of a file of Stata, SPSS or SAS.
 
-    A column is categorical if all of its values have labels, which are its levels then. Values that SPSS declares to be
-    missing are missing, and so are empty texts.
-
-    Raises `DataError` if the file states more cells than fit into memory, or has dates and the spec does not say what
-    becomes of them; and what pyreadstat raises.
+    A column is categorical if all of its values have labels. Values that SPSS declares as missing are missing, and so
+    are empty texts. Raises `DataError` if the file states more cells than fit into memory, or has dates and the spec
+    does not say what to do; and what pyreadstat raises.
     """
     import pyarrow as pa
     import pyreadstat

@@ -21,12 +21,11 @@ _PAIR = re.compile(r"(\d+):(\S+)").fullmatch
 
 
 def read_svmlight(file: TableFile) -> Loaded:
-    """Return the columns of an svmlight file, gzipped or not: the features stay sparse, the label is ``target``.
+    """Return the columns of an svmlight file, gzipped or not: sparse features, and the label as ``target``.
 
-    Features are named by the file's own indices, from ``f1`` to the highest that occurs. Query numbers are
-    the column ``qid``, which is not a feature; it can serve as `groups`.
-
-    Raises `DataError` if a line is malformed, has several labels, or its indices do not ascend from 1.
+    Features are named by their indices, ``f1`` to the highest that occurs. Query numbers are the column ``qid``, which
+    is no feature but can serve as `groups`. Raises `DataError` if a line is malformed, has several labels, or its
+    indices do not ascend from 1.
     """
     from sklearn.datasets import load_svmlight_file
 

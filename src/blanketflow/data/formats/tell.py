@@ -146,10 +146,8 @@ _JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])').match
 
 
 def what_else(head: bytes) -> str | None:
-    r"""Say what a file is that is not a table, by its first bytes, and what to do; None if it may be a table.
+    r"""Return what a file is if it is no table, by its first bytes, and what to do; None if it may be a table.
 
-    Examples
-    --------
     >>> what_else(b"Obj\x01..."), what_else(b"ORC,b\n1,2\n")
     ('an Avro file. Write it as Parquet', None)
     """

@@ -32,24 +32,23 @@ def corral(
 ) -> DiscreteNetwork:
     """Return the network of the class Y = (A0 and A1) or (B0 and B1) and of its features.
 
-    The blanket of Y is A0, A1, B0 and B1 whatever the numbers: Y is a function of them, and every other feature is
-    independent of Y given them. The feature R, which follows the class, is therefore drawn from the four and not from
-    Y, which is the same distribution; an arc from Y would put R into the blanket by d-separation.
+    The blanket of Y is A0, A1, B0 and B1: Y is a function of them. The feature R, which follows the class, is drawn
+    from the four and not from Y. That is the same distribution, but an arc from Y would put R into the blanket by
+    d-separation.
 
     Parameters
     ----------
     n_irrelevant : int
-        At least 0. Fair bits, independent of all others: I1, I2, ...; a single one is called I.
+        Number of independent fair bits I1, I2, ...; a single one is I.
     class_match : float or None
-        How often R matches Y, in 0..1; None for no R.
+        Probability that R equals Y; None for no R.
     copies : sequence of float
-        How often the copies of each of the four match it, in 0..1. A0_1 is the first copy of A0. At 1 a copy is as
-        good as the original: then there are several Markov boundaries, of which the network's graph shows one.
+        Probabilities that A0_1, A0_2, ... equal A0, and so on for the others. At 1 there are several Markov boundaries,
+        of which the graph shows one.
     pair_match : float
-        How often A0 matches A1, and B0 matches B1, in 0..1. Each of the four is a fair bit by itself, and the pairs
-        are independent of each other.
+        Probability that A0 equals A1, and B0 equals B1. Each is a fair bit; the pairs are independent.
     name : str
-        The network's name. Networks of the same name have the same A0, A1, B0, B1 and Y at the same seed.
+        Networks of the same name have the same A0, A1, B0, B1 and Y at the same seed.
 
     Raises
     ------
@@ -58,10 +57,10 @@ def corral(
 
     Notes
     -----
-    Published are the class, the match of R, the counts of features and the match within the pairs. That the four are
-    fair bits is the usual reading. How closely the 28 copies of Corral-46 match is not stated by Lou and Obradovic,
-    who refer to Yu and Liu. Here each of the four has seven, which match at 15/16, 14/16, ..., 9/16, in the steps that
-    Lou and Obradovic use for regression; the closest is the first, since their table 1 has A0_1 beside A0.
+    Published are the class, the match of R, the numbers of features and the match within pairs; that the four are fair
+    bits is the usual reading. How closely the 28 copies of Corral-46 match is stated neither by Lou and Obradovic nor
+    by Yu and Liu, to whom they refer. Here they match at 15/16, 14/16, ..., 9/16, the steps of Lou and Obradovic for
+    regression; the closest is the first, since their table 1 has A0_1 beside A0.
 
     References
     ----------

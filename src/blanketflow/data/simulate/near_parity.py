@@ -20,23 +20,11 @@ BITS = ("0", "1")
 def near_parity(
     n_variables: int = 50, noise: float = 0.1, bit_probability: float = 0.6, seed: int = 0
 ) -> DiscreteNetwork:
-    """Return the network of `n_variables` bits of which x1 is the parity of x2, x3 and x4, flipped with some noise.
+    """Return the network of `n_variables` bits, at least 4; x1 is the parity of x2, x3 and x4, flipped with some noise.
 
-    Parameters
-    ----------
-    n_variables : int
-        At least 4. From x5 on they are independent of all others, each with a probability of its own, uniform in 0..1.
-    noise : float
-        Probability in 0..1 that the target is flipped.
-    bit_probability : float
-        Probability in 0..1 that x2, x3 or x4 is 1. At 0.5 any two of them are independent of the target exactly.
-    seed : int
-        Gives the probabilities of the other bits.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
+    `noise` is the probability of a flip. x2 to x4 are 1 with `bit_probability`; at 0.5 any two of them are independent
+    of the target exactly. The other bits are independent; their probabilities are uniform in 0..1, drawn by the seed.
+    Raises `ParameterError` if a number is out of its range.
 
     References
     ----------

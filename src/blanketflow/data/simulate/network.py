@@ -46,10 +46,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Network:
-    """A Bayesian network: its name, which is part of the seeds, and its nodes in table order.
+    """A Bayesian network: its nodes in table order, and its name, which is part of the seeds.
 
-    Raises `DataError` if a node is of a kind that the network does not take, its parameters are wrong, or the graph has
-    a cycle; `UnknownNameError` if a parent is not among the nodes.
+    Raises `DataError` if a node has the wrong kind or parameters, or the graph a cycle; `UnknownNameError` if a parent
+    does not exist.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Network:
     def sample(self, rows: int, seed: int) -> Table:
         """Draw independent rows: a categorical column for each discrete node, a numeric one for each Gaussian node.
 
-        Every node has random numbers of its own, derived from the seed, the network's name and the node's.
+        Each node has random numbers of its own, derived from the seed, the network's name and the node's.
         """
         order = self.dag().topological_order()
         rngs = {key: derive_rng(seed, "simulate", self.name, key) for key in order}
@@ -163,10 +163,10 @@ def node(levels: Sequence[str], parents: Sequence[str] = (), *, table: Sequence)
 
 
 def normalised(table: np.ndarray, fail: Callable[[str], NoReturn]) -> np.ndarray:
-    """Return a table from a file with each last axis divided by its total, which is 1 except for rounding.
+    """Divide each last axis of a table from a file by its total, which is 1 up to rounding.
 
-    `fail` is called with what is wrong, to raise an error that names the place: a negative probability, one that is not
-    a number, or a total that is further from 1 than `ROUNDED`.
+    `fail` is called with the error: a negative probability, one that is no number, or a total further from 1 than
+    `ROUNDED`.
 
     >>> normalised(np.array([0.3333333, 0.3333333, 0.3333333]), print).round(12)
     array([0.33333333, 0.33333333, 0.33333333])
@@ -189,7 +189,7 @@ def level_counts(where: str, parents: Iterable[str], nodes: Mapping[str, Node]) 
 
 
 def configurations(codes: Sequence[np.ndarray], shape: Sequence[int]) -> np.ndarray | None:
-    """Return the number of each row's combination of levels, the last one varying fastest; None without parents.
+    """Return the number of each row's combination of levels, the last varying fastest; None without parents.
 
     >>> configurations([np.array([0, 1]), np.array([2, 0])], (2, 3))
     array([2, 3])
@@ -208,11 +208,11 @@ def configurations(codes: Sequence[np.ndarray], shape: Sequence[int]) -> np.ndar
 
 @dataclass(frozen=True)
 class GaussianNode(Node):
-    """One node: ``intercept + sum of coefficient * parent + Normal(0, sd)``.
+    """A node ``intercept + sum of coefficient * parent + Normal(0, sd)``.
 
-    The discrete parents are `given`, the Gaussian ones the keys of `coefficients`; `sd` is at least 0. With discrete
-    parents, intercept, sd and each coefficient are arrays of shape (levels of discrete parent 1, levels of discrete
-    parent 2, ...): this is the conditional Gaussian node, of which the linear Gaussian one is the case without them.
+    `given` are the discrete parents, the keys of `coefficients` the Gaussian ones; `sd` is at least 0. With discrete
+    parents, intercept, sd and coefficients are arrays of shape (levels of discrete parent 1, levels of discrete parent
+    2, ...): a conditional Gaussian node.
     """
 
     intercept: float | np.ndarray
@@ -259,9 +259,9 @@ class LinearGaussianNetwork(Network):
 
 
 class ConditionalGaussianNetwork(Network):
-    """A Bayesian network of discrete and Gaussian nodes; parameters and errors as for `Network`.
+    """A Bayesian network of discrete and Gaussian nodes, where discrete nodes have discrete parents only.
 
-    A discrete node has discrete parents only. Discrete networks and linear Gaussian ones are its two special cases.
+    Discrete networks and linear Gaussian ones are special cases. Parameters and errors are those of `Network`.
 
     >>> import numpy as np
     >>> from blanketflow.data.simulate.network import node

@@ -33,10 +33,9 @@ _SUFFIX = re.compile(r"\.(bif|json)(\.gz)?$")
 
 
 def find_network(name: str, where: str = "network") -> Path:
-    """Return the file of a network: of a path, or of a bare name such as ``alarm`` among those that pgmpy brings.
+    """Return the file of a network: a path, if it holds a dot or a slash, or a name such as ``alarm`` of pgmpy's.
 
-    What holds a dot or a slash is a path. Raises `ConfigError` if pgmpy is not installed or has no such network, with
-    how to get it; `DataError` if there is no such file.
+    Raises `ConfigError`, with what to do, if pgmpy is not installed or lacks it; `DataError` if there is no such file.
     """
     if not _BARE_NAME(name):
         return existing_file(where, Path(name), "source")
@@ -261,16 +260,16 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").f
 
 
 def parse_bif(name: str, text: str, path: Path) -> DiscreteNetwork:
-    """Return the network of a BIF text, which is called `name`: that in the file is ``unknown`` in most.
+    """Return the network of a BIF text; most files call it ``unknown``, so that it gets the `name`.
 
-    Names and states may be quoted and hold any characters but blanks and the format's own signs ``,;|(){}[]"``; quoted,
-    also those. Comments and properties are skipped; commas in lists, and the bar before the parents, may be left out.
-    Rows may be given as ``(states of the parents) probabilities``, with ``default`` for those not listed, or all at
-    once as ``table``, the node's own states outermost and the last parent's varying fastest. Probabilities that add up
-    to 1 within `ROUNDED` are divided by their total.
+    Names and states may be quoted, and hold any characters but blanks and ``,;|(){}[]"``; if quoted, also these.
+    Comments and properties are skipped; commas in lists, and the bar before the parents, are optional. Rows are given
+    as ``(states of the parents) probabilities``, with ``default`` for others, or at once as ``table``, the node's own
+    states outermost and the last parent's varying fastest. Probabilities are divided by their total if it is 1 within
+    `ROUNDED`.
 
-    Raises `DataError`, with file, line and node, if the text is not BIF, or a node is not discrete or has no table that
-    fits.
+    Raises `DataError`, with file, line and node, if the text is no BIF, or a node is not discrete or has no fitting
+    table.
 
     >>> coin = "network n { } variable c { type discrete [2] { head, tail }; } probability ( c ) { table 0.5, 0.5; }"
     >>> parse_bif("coin", coin, Path("coin.bif")).nodes["c"].levels
@@ -280,12 +279,7 @@ def parse_bif(name: str, text: str, path: Path) -> DiscreteNetwork:
 
 
 class _Tokens:
-    """A BIF text without its comments, read sign by sign; errors name the line.
-
-    >>> tokens = _Tokens(Path("a.bif"), 'variable "my node" { // a comment')
-    >>> tokens.expect("variable"), tokens.name("a node's name"), tokens.expect("{", ";"), tokens.peek() == _END
-    ('variable', 'my node', '{', True)
-    """
+    """A BIF text without its comments, read token by token; errors name the line."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path

@@ -147,11 +147,11 @@ NETWORKS = MappingProxyType(
 def simulate(
     name: str | Path, rows: int, seed: int, target: str | None = None, where: str = "simulate"
 ) -> tuple[Table, str, dict[str, list[str]]]:
-    """Draw rows from one of `NETWORKS`, or from the network in a file; the same seed gives the same rows.
+    """Draw rows from one of `NETWORKS` or from the network in a file; equal seeds give equal rows.
 
-    Returns the table of all nodes, the name of the target, and its true `parents`, `children`, `spouses` and `blanket`.
-    The target is by default the network's own, which a file does not have. Raises `ConfigError` if the network or the
-    node is unknown or a file's target is not given; `DataError` if a file cannot be read.
+    Returns the table of all nodes, the target's name, and its true `parents`, `children`, `spouses` and `blanket`. A
+    file has no default target. Raises `ConfigError` if the network or node is unknown or a file's target is not given;
+    `DataError` if a file cannot be read.
 
     >>> table, target, truth = simulate("greenhouse", 100, seed=1)
     >>> target, truth["spouses"]
