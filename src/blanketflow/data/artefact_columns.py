@@ -33,7 +33,7 @@ class Rows:
         return {name: column.type for name, column in {**self.columns, **(self.sometimes if sometimes else {})}.items()}
 
 
-#: Columns that hold the same wherever they stand.
+#: Columns with the same meaning in all files.
 COLUMNS = {
     "dataset": Column("string", "id of the data set"),
     "selector": Column("string", "id of the selector"),
@@ -41,63 +41,63 @@ COLUMNS = {
     "feature": Column("string", "name of the feature"),
     "role": Column(
         "string",
-        "`parent_or_child` (`parent`, `child` with tiers), `spouse`, `member` where the method tells no roles, or "
-        "`included`: asked for, not found",
+        "`parent_or_child` (`parent` or `child` with tiers), `spouse`, `member` (methods without roles) or `included` (by the "
+        "key `include`)",
     ),
-    "statistic": Column("double", "effect on the test's own scale; larger is stronger"),
-    "p_value": Column("double", "of the test that decided, 0 to 1"),
-    "log_p": Column("double", "its natural logarithm, which tells small ones apart where `p_value` is 0"),
+    "statistic": Column("double", "effect on the scale of the test; larger is stronger"),
+    "p_value": Column("double", "p-value of the deciding test, 0 to 1"),
+    "log_p": Column("double", "natural logarithm of the p-value, also where `p_value` is 0"),
     "dof": Column("double", "degrees of freedom; 1 for tests that have none"),
     "n": Column("int64", "rows used"),
-    "reliable": Column("bool", "false where the test's own rule asks for more rows, or rounding destroyed a column"),
-    "risk_differences": Column("list<double>", "`ppi`: what each repeat found, permuted minus original risk"),
-    "importance": Column("double", "larger is more important; comparable within one selector only"),
-    "given": Column("list<string>", "the conditioning set; null: all others that stood, if 500 or more"),
+    "reliable": Column("bool", "false if the test needs more rows, or a column was lost to rounding"),
+    "risk_differences": Column("list<double>", "`ppi`: permuted minus original risk of each repeat"),
+    "importance": Column("double", "importance, larger is more important; comparable within one selector only"),
+    "given": Column("list<string>", "conditioning set; null if it is all 500 or more other members"),
     "stand_ins": Column(
         STAND_INS,
-        "features that keep at least 0.8 of its information about the target, the most first: the share of it and its "
-        "95 % interval; from a share of 0.95 on a feature can stand in for it",
+        "features with at least 0.8 of its information about the target, largest share first, with 95 % intervals; "
+        "from 0.95 on a feature is a stand-in",
     ),
-    "group": Column("string", "methods that form groups: the name of the feature's"),
-    "order": Column("int64", "place in the order of admission, from 0"),
-    "step": Column("int64", "place in the order of decisions, from 0"),
-    "kept": Column("bool", "whether it stays"),
-    "chosen": Column("bool", "whether it is in the blanket"),
-    "frequency": Column("double", "share of the folds that hold it, or a feature for which it can stand in"),
+    "group": Column("string", "name of the feature's group, of methods that form groups"),
+    "order": Column("int64", "position in the order of admission, from 0"),
+    "step": Column("int64", "position in the order of decisions, from 0"),
+    "kept": Column("bool", "whether the candidate is kept"),
+    "chosen": Column("bool", "whether the feature is in the blanket"),
+    "frequency": Column("double", "share of the folds that select it, or a feature of which it is a stand-in"),
     "fold": Column("string", "id of the fold: `0`, or `1of5`, ..."),
-    "size": Column("int64", "features in the fold's set"),
-    "z": Column("double", "mean frequency of its features over all folds, by which `best-blanket` chooses"),
+    "size": Column("int64", "number of features that the fold selects"),
+    "z": Column("double", "mean frequency of its features over all folds; `best-blanket` selects by it"),
     "n_tests": Column("int64", "CI tests computed"),
     "seconds": Column("double", "wall time", "s"),
     "blanket": Column("int64", "number of the blanket, from 1"),
-    "rank": Column("int64", "place in it, from 1: most important first"),
-    "count": Column("int64", "how often it was found"),
+    "rank": Column("int64", "rank in the blanket, from 1: most important first"),
+    "count": Column("int64", "how often the blanket was found"),
     "model": Column("string", "id of the model"),
     "metric": Column("string", "name of the metric"),
-    "value": Column("double", "score on the test rows; null where there is none", "the metric's"),
+    "value": Column("double", "score on the test rows; null if there is none", "the metric's"),
     "prior": Column(
-        "double", "score on the same rows of the majority class or the mean, without any feature", "the metric's"
+        "double", "score on the same rows without features: the majority class or the mean", "the metric's"
     ),
     "seen": Column(
         "double",
-        "`leave-group-out`: score at the groups that the search has seen, by cross-validation that mixes them",
+        "`leave-group-out`: score on the training groups, by cross-validation that mixes groups",
         "the metric's",
     ),
-    "n_features": Column("int64", "features that the model saw"),
+    "n_features": Column("int64", "number of features of the model"),
     "effect": Column(
         "double",
-        "correlation of what the other members leave of the feature and of the target, -1 to 1; Cramér's V, 0 to 1, if "
+        "correlation of the residuals of feature and target given the other members, -1 to 1; Cramér's V, 0 to 1, if "
         "one of them has more than two levels",
     ),
-    "low": Column("double", "lower end of the effect's 95 % interval"),
-    "high": Column("double", "upper end of it"),
+    "low": Column("double", "lower bound of the effect's 95 % interval"),
+    "high": Column("double", "upper bound of it"),
     "confirmed": Column(
-        "bool", "whether p is at most 0.05 after Holm's correction for all members; with `confirm_splits`, by its rule"
+        "bool", "whether p <= 0.05 after Holm's correction for all members; with `confirm_splits`, by its rule"
     ),
     "member": Column("bool", "`confirm_splits`: whether it is in the final blanket; others are listed if confirmed"),
-    "splits": Column("int64", "`confirm_splits`: on how many splits it was selected, and so tested"),
+    "splits": Column("int64", "`confirm_splits`: number of splits that selected, and so tested, the feature"),
     "status": Column("string", "one of " + ", ".join(STATUSES)),
-    "reason": Column("string", "why the status is not ok"),
+    "reason": Column("string", "reason of a status that is not ok"),
 }
 
 
@@ -114,7 +114,7 @@ def rows_of(each: str, names: str, sometimes: str = "", **own: Column) -> Rows:
 #: The Parquet files of the stages, by the names of `blanketflow.workflow.layout`.
 ARTEFACTS = {
     "splits": rows_of(
-        "row of the table and split: whether it trains or tests, and its inner fold",
+        "row of the table and split, with its part and inner fold",
         "row split part folds fold",
         row=Column("int64", "row of the table, from 0"),
         part=Column("string", "`train` or `test`"),
@@ -122,12 +122,12 @@ ARTEFACTS = {
         fold=Column("int64", "inner fold of a training row, from 1; 0 for test rows"),
     ),
     "counts": rows_of(
-        "table of counts, refused table, mean of a column, and centred sum of products of two, of a fold's rows",
+        "table of counts, refused table, mean of a column, or centred sum of products of two, over a fold's rows",
         "statistic columns counts value",
         statistic=Column("string", "`counts`, `refused`, `mean` or `cross-product`"),
-        columns=Column("list<string>", "the columns that it is of; of a label with r > 2 levels r - 1 rows, by level"),
-        counts=Column("list<int64>", "rows in each cell, the last column's levels fastest; empty but for `counts`"),
-        value=Column("double", "the mean or the sum of products; null where refused, and of tables"),
+        columns=Column("list<string>", "its columns; a label with r > 2 levels has r - 1 rows, by level"),
+        counts=Column("list<int64>", "rows in each cell, the last column's levels fastest; empty except for `counts`"),
+        value=Column("double", "mean or sum of products; null for tables, and if refused"),
     ),
     "ci_test": rows_of(
         "feature, tested against the target given nothing",
@@ -145,22 +145,22 @@ ARTEFACTS = {
         sometimes="group",
     ),
     "blanket": rows_of(
-        "feature that any fold holds; split `full` is the final blanket",
+        "feature that any fold selects; split `full` has the final blanket",
         "feature chosen frequency importance role stand_ins",
         sometimes="group",
     ),
     "folds": rows_of(
         "fold",
         "fold size z chosen n_tests seconds",
-        chosen=Column("bool", "whether its set became the blanket"),
+        chosen=Column("bool", "whether the fold's set is the blanket"),
     ),
-    "blankets": rows_of("member of each Markov blanket that was found", "blanket feature rank count"),
+    "blankets": rows_of("member of each Markov blanket found", "blanket feature rank count"),
     "confirm": rows_of(
-        "member of the final blanket, tested given the others on rows that the search never saw",
+        "member of the final blanket, tested given the others on held-out rows",
         "feature statistic p_value effect low high confirmed",
         sometimes="member splits",
-        statistic=Column("double", "of the generalised covariance measure; Hotelling's T² if there are several levels"),
-        p_value=Column("double", "of independence given the other members, 0 to 1, not corrected"),
+        statistic=Column("double", "generalised covariance measure; Hotelling's T² if there are several levels"),
+        p_value=Column("double", "p-value of independence given the other members, 0 to 1, uncorrected"),
     ),
     "evaluate": rows_of(
         "split, model and metric",
@@ -168,8 +168,8 @@ ARTEFACTS = {
         sometimes="seen",
         status=Column(
             "string",
-            "ok; undefined: the metric has no value on these rows; error: the model failed; else that of the search, "
-            "which found no blanket",
+            "ok; undefined: the metric has no value on these rows; error: the model failed; else the status of a "
+            "search without a blanket",
         ),
     ),
 }
