@@ -28,7 +28,7 @@ from .text import read_text
 MOST_RANGED = 20_000_000
 #: What numpy and zipfile raise for a damaged or foreign archive, and RuntimeError for an encrypted one.
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
-#: What the archive of a scipy sparse matrix holds besides data, shape and format: CSR, CSC and BSR, then COO and DIA.
+#: The arrays of a scipy sparse matrix besides data, shape and format: of CSR, CSC and BSR, then of COO and DIA.
 _SPARSE_KEYS = ({"indices", "indptr"}, {"row", "col"}, {"coords"}, {"offsets"})
 
 

@@ -116,7 +116,7 @@ def _columns(
 
 
 def names_by_cells(names: Sequence[str], n_rows: int) -> Iterator[list[str]]:
-    """Yield the names of the columns that are read together; a name that occurs twice stands for both."""
+    """Yield the names of the columns that are read together; a name that occurs twice means both."""
     distinct, step = list(dict.fromkeys(names)), max(1, READ_CELLS // n_rows)
     yield from (distinct[start : start + step] for start in range(0, len(distinct), step))
 
@@ -240,7 +240,7 @@ def numbers_from_arrow(array: Any) -> np.ndarray:
 
 
 def bits_of(buffer: Any, offset: int, n: int) -> np.ndarray:
-    """Return the n bits that a buffer of an array holds from its offset on, as 0 and 1 of 8 bits."""
+    """Return n bits of an array's buffer from its offset on, as 0 and 1 of 8 bits."""
     held = np.frombuffer(buffer, dtype=np.uint8, count=-(-(offset + n) // 8))
     return np.unpackbits(held, count=offset + n, bitorder="little")[offset:]
 

@@ -59,5 +59,5 @@ def with_plain_texts(X: Any) -> Any:
 
 
 def _is_text(dtype: Any) -> bool:
-    """Whether a dtype of pandas' own holds texts or categories."""
+    """Return whether a dtype of pandas' own is of texts or categories."""
     return not isinstance(dtype, np.dtype) and dtype.kind not in "iufcbmM"

@@ -41,8 +41,8 @@ COLUMNS = {
     "feature": Column("string", "name of the feature"),
     "role": Column(
         "string",
-        "`parent_or_child` (`parent` or `child` with tiers), `spouse`, `member` (methods without roles) or `included` (by the "
-        "key `include`)",
+        "`parent_or_child` (`parent` or `child` with tiers), `spouse`, `member` (methods without roles) or `included` "
+        "(by the key `include`)",
     ),
     "statistic": Column("double", "effect on the scale of the test; larger is stronger"),
     "p_value": Column("double", "p-value of the deciding test, 0 to 1"),

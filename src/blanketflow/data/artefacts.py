@@ -338,7 +338,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 #: Characters of the file's own name that are kept: with the rest, it may not be longer than a name may be.
 _KEPT = 50
-#: Seconds after which a writer on another machine, of which nothing can be seen here, counts as dead.
+#: Seconds after which a writer on another machine, which cannot be seen from here, counts as dead.
 _DAY = 86_400
 _NAME = re.compile(r"\.([0-9a-f]{8})-([0-9]+)-[0-9a-f]{8}\.tmp\Z")
 
@@ -346,7 +346,7 @@ _NAME = re.compile(r"\.([0-9a-f]{8})-([0-9]+)-[0-9a-f]{8}\.tmp\Z")
 def temporary_name(path: Path) -> Path:
     """Return a temporary name beside `path`, and remove those that killed writers of this file left.
 
-    It holds the host, since machines share folders; the process, since a job's child may outlive it; and random digits,
+    It has the host, since machines share folders; the process, since a job's child may outlive it; and random digits,
     since both can repeat.
     """
     _remove_left(path)

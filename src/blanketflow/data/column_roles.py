@@ -58,7 +58,7 @@ class RawTable:
     task: Task
     #: Shape (n,). Rows with equal numbers stay in one part of every split.
     groups: np.ndarray | None = None
-    #: What the column of the groups holds, by these numbers; empty for more groups than can be held out one by one.
+    #: The groups' labels, by these numbers; empty for more groups than can be held out one by one.
     group_labels: tuple[str, ...] = ()
     #: The target's true neighbourhood, where the generating network is known.
     truth: dict[str, Any] | None = None

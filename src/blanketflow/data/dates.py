@@ -105,7 +105,7 @@ def _with_time(year: int, month: int, day: int, text: str) -> datetime.datetime 
 
 
 def _day_first(name: str, column: str, matches: Sequence[re.Match[str] | None]) -> bool:
-    """Return whether the day stands before the month: with points it does, else a number above 12 tells."""
+    """Return whether the day comes before the month: always with points, else a number above 12 decides."""
     known = [match for match in matches if match]
     if all(match[2] == "." for match in known) or any(int(match[1]) > 12 for match in known):
         return True

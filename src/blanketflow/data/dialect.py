@@ -105,7 +105,7 @@ def found_way_out(found: Sequence[FoundOut]) -> str:
 
 
 def found_line(found: Sequence[FoundOut]) -> str | None:
-    """Say in one line what a reader found out and what to do if it is wrong; None for nothing."""
+    """Return in one line what was detected and which keys override it; None for nothing."""
     return f"{found_told(found)}. {found_way_out(found)}" if found else None
 
 
@@ -132,7 +132,7 @@ SINGLE_BYTE = "windows-1252"
 _BLOCK = 2**15
 _OF_UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
-#: Control characters that no table holds, and bytes that Windows-1252 leaves open.
+#: Control characters, and bytes that Windows-1252 does not define: no table has them.
 _NOT_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
 
 
@@ -207,14 +207,14 @@ SAMPLE_BYTES, _SAMPLE_ROWS = 64_000, 100
 
 
 class Layout(NamedTuple):
-    """What the beginning of a text tells: what separates cells, and how many lines above the header are comments."""
+    """What the first bytes of a text show: the separator, and the number of comment lines above the header."""
 
     delimiter: str
     n_comments: int = 0
 
 
 def layout_of(sample: bytes, dialect: Dialect) -> Layout:
-    """Return the layout of a text that begins with these bytes of UTF-8; comments that were found are said."""
+    """Return the layout of a text that begins with these bytes of UTF-8; comments above the header are reported."""
     text = sample.decode("utf-8-sig", errors="ignore")
     n_comments = 0 if dialect.comment else _comments_above(text, dialect)
     if n_comments:

@@ -204,7 +204,7 @@ def _place(url: str, told: str) -> Path:
 
 
 def _move(name: str, new: Path, path: Path, sha256: str) -> None:
-    """Put a download where its content belongs; what is there already keeps its time, and so what was made of it."""
+    """Move a download to its content's place; an equal file there keeps its time, so that nothing is recomputed."""
     if path.is_file() and _sha256(path) == sha256:
         new.unlink()
         return

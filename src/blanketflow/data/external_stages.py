@@ -10,7 +10,7 @@ from ..core.errors import ArtefactError
 from .artefact_columns import ARTEFACTS, STAND_INS
 from .provenance import Provenance, part_digests, schema_texts, whole_digest
 
-#: The columns that a supplied stage must have; of the others of `ARTEFACTS`, what stands where they are missing.
+#: The columns that a supplied stage must have, and the values of other columns of `ARTEFACTS` that are missing.
 NEEDED = {"grow": ("feature",), "shrink": ("feature", "kept")}
 _DEFAULTS = {
     "role": "member",

@@ -33,7 +33,7 @@ _LONG = 1_000_000
 #: Smaller than a cell that is too long, so that such a cell is never read in one block.
 _BLOCK = 2**16
 
-#: How `RowTooLong` calls a row of which it does not know the line.
+#: What `RowTooLong` calls a row whose line is unknown.
 A_LINE = "a line"
 
 _limit_lock = threading.Lock()
@@ -215,7 +215,7 @@ def opened_text(name: str, path: Path, delimiter: str = ",") -> Iterator[TextIO]
 
 
 class NotUtf8(DataError):
-    """A file is not UTF-8 text; `near` is what stands near the first such bytes if it is Latin-1, empty if unclear."""
+    """A file is not UTF-8 text; `near` is the text around the first such bytes as Latin-1, empty if unclear."""
 
     near = ""
 

@@ -19,11 +19,11 @@ from ..core.printable import printable
 MISSING_MARKERS = (
     "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None",
 )  # fmt: skip
-#: A marker in the target may be a class if it stands in at least this share of the rows ...
+#: A marker in the target may be a class if it is in at least this share of the rows ...
 CLASS_SHARE = 0.05
 #: ... and in at least this share of the rows of the smallest class.
 SMALLEST_SHARE = 0.5
-#: ... and in so many rows, fewer of which tell nothing.
+#: ... and in so many rows: fewer are no evidence.
 FEWEST_ROWS = 3
 _SHOWN = 5
 
@@ -51,13 +51,13 @@ class MissingMarkers:
         self.suspected: dict[str, dict[str, int]] = {}
 
     def texts(self, usual: Collection[str] | None = None) -> frozenset[str]:
-        """Return the texts that stand for missing cells: those asked for, else the `usual` ones of a format."""
+        """Return the texts that mean missing cells: those of the key, else the `usual` ones of a format."""
         if self._asked is not None:
             return self._asked
         return self._usual if usual is None else frozenset({"", *usual})
 
     def note(self, column: str, counts: Mapping[str, int]) -> None:
-        """Note in how many cells of a column each text stood."""
+        """Note in how many cells of a column each text occurred."""
         held = {text: n for text, n in counts.items() if text and n}
         if held and self._asked is None:
             self.found[column] = held
@@ -68,7 +68,7 @@ class MissingMarkers:
         return self._asked is None
 
     def suspect(self, column: str, texts: Sequence[str], counts: Sequence[int], suspects: Collection[str]) -> None:
-        """Note in how many cells of a column each text stood that is one of the `suspects`."""
+        """Note in how many cells of a column each of the `suspects` occurred."""
         if suspects:
             counted = zip(texts, counts, strict=True)
             self.suspected[column] = {text: n for text, n in counted if text in suspects}
@@ -115,7 +115,7 @@ def by_text(found: Found) -> list[str]:
 
 
 def markers_told(found: Found, exact: bool = True) -> str | None:
-    """Say which texts were taken for missing cells, in the first rows unless `exact`, and what to do; None for none."""
+    """Return in words which texts were read as missing, in the first rows unless `exact`, and what to do; None for none."""
     told = texts_found(found)
     return told and f"{told}{'' if exact else ' of the first rows'}. {way_out(found)}"
 

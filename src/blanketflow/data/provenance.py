@@ -133,7 +133,7 @@ def _add_categories(hasher: Any, array: Any) -> None:
 
 #: What a stage can say of itself, the most serious last.
 STATUSES = ("ok", "unreliable", "timeout", "error")
-#: What an artefact is: its name in `blanketflow.workflow.layout`, and the ids that its path holds.
+#: What an artefact is: its name in `blanketflow.workflow.layout`, and the ids in its path.
 WHAT = ("artefact", "dataset", "split", "folds", "fold", "test", "chunk", "shard", "selector", "table")
 #: The columns that say how long something took, by artefact: two equal results differ in them.
 TIMED = {

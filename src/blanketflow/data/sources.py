@@ -178,7 +178,7 @@ def read_source(
 
 
 def noted(raw: RawTable, suspected: Found, found: Sequence[FoundOut]) -> RawTable:
-    """Return a table with what its reader suspected of its columns, and found out."""
+    """Return a table with what its reader suspected and detected."""
     names = [*raw.features.names, raw.target.name] if suspected else []
     return replace(raw, suspected=of_columns(suspected, names), found=tuple(found))
 
@@ -217,7 +217,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
-    """Return all columns except those that the source keeps aside and the spec does not name."""
+    """Return all columns except those that the source leaves out and the spec does not name."""
     named = {spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
     left_out = loaded.aside - named - {loaded.target}
     return only(loaded.columns, set(names_of(loaded.columns)) - left_out) if left_out else loaded.columns

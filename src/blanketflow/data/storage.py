@@ -31,7 +31,7 @@ from .provenance import Provenance
 # --- wide tables in Parquet: one row per feature, so that some features can be read without the others ----------------
 #
 # A row has the feature's name and kind, the levels of a categorical one, and its cells as a list: `whole` or `numbers`.
-# A sparse feature has only the cells that are not zero, and `rows` says where they stand. The last block of rows holds
+# A sparse feature has only the cells that are not zero, and `rows` has their rows. The last block of rows holds
 # the groups and the sampling weights, where there are any, and the target.
 
 #: Cells of a row group, about, and most features of one.
@@ -41,7 +41,7 @@ SPARSE, DENSE, MIXED = "sparse", "dense", "mixed"
 
 
 class WideFile:
-    """An `ArtefactFile` that holds a wide table; a reader of some features reads only the blocks that hold them."""
+    """An `ArtefactFile` of a wide table; a reader of some features reads only their blocks."""
 
     def __init__(self, file: Any, form: str, n_rows: int) -> None:
         self._file, self._form, self.n_rows = file, form, n_rows
@@ -95,7 +95,7 @@ class WideFile:
         return [found[position] for position in positions]
 
     def _parts(self, start: int, stop: int, columns: list[str] | None = None) -> Iterator[Any]:
-        """Yield what each row group holds of some neighbouring features."""
+        """Yield the cells of some neighbouring features in each row group."""
         first, last = np.searchsorted(self._starts, [start, stop - 1], side="right") - 1
         for i in range(first, last + 1):
             begin, end = self._starts[i : i + 2].tolist()
@@ -185,7 +185,7 @@ def _is_whole(column: Column) -> bool:
 
 
 def _whole_type(columns: Sequence[Column]) -> np.dtype:
-    """Return a small signed type that holds all whole numbers of some columns."""
+    """Return a small signed type for all whole numbers of some columns."""
     found = {np.dtype(np.int8)}
     if isinstance(columns, WideColumns):
         held = columns.values if isinstance(columns, SparseColumns) else columns.matrix
@@ -288,7 +288,7 @@ WHOLE: Part = (1, 1)
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A data set as the jobs see it: the features, or those asked for, the target and the numbers of the groups."""
+    """A data set as jobs use it: all or some features, the target and the numbers of the groups."""
 
     features: Table
     target: Column

@@ -119,7 +119,7 @@ def read_head(
 def _in_its_encoding(
     name: str, path: Path, dialect: Dialect, read: Callable[[str], Any], most: float = float("inf")
 ) -> Any:
-    """Return what `read` makes of a file in the encoding asked for, marked, or found by a look at the first bytes."""
+    """Return what `read` makes of a file in the encoding that is given, marked, or detected from the first bytes."""
     with opened(name, path) as raw:
         marked = marked_encoding(raw.read(4))
     encoding = dialect.encoding or marked or UTF_8

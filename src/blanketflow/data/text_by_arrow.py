@@ -216,7 +216,7 @@ class PlainNumbers:
             return False
         low, high = others.min(), others.max()
         self._others = [low, *others[(others > low) & (others < high)][:1], high]
-        # The numbers may have fewer than three texts, of which `among_numbers` says nothing.
+        # `among_numbers` says nothing about fewer than three texts.
         return len(self._others) > 2 and (self._are_whole or self._have_decimals)
 
     def column(self, name: str, column: str, as_text: bool, markers: MissingMarkers, numbers: None) -> Column:

@@ -18,7 +18,7 @@ from ..columns import blocks_of
 
 #: Names that a message lists.
 SHOWN = 5
-#: Columns that a card keeps of one finding.
+#: Columns of one finding that a card stores.
 _KEPT = 50
 #: The kinds after which scores or names may mean something else than they seem to, the most serious first.
 SERIOUS = ("follow-up", "leakage", "identifier", "near-copy", "duplicate", "rounding", "number", "suspected-marker")
@@ -53,7 +53,7 @@ class Finding:
     advice: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as a card keeps it, with at most its first 50 columns."""
+        """Return it as a card stores it, with at most its first 50 columns."""
         return asdict(self) | {"columns": list(self.columns[:_KEPT]), "n_columns": len(self.columns)}
 
 

@@ -64,12 +64,10 @@ def _named_after(raw: RawTable) -> list[str]:
 def told_by(column: Column, target: Column) -> float:
     """Return the share of the target that one column explains: 1 for all of it, 0 or less for nothing.
 
-    Each row is predicted from the other rows with the same value, or, if there are none, from the nearest value. For
-    classes the share is (accuracy - b) / (1 - b), where b is the share of the largest class; for numbers it is R2. A
-    missing cell counts as a value, since it can be informative too.
+    Each row is predicted from others with the same value or, without any, from the nearest value. For classes the share
+    is (accuracy - b) / (1 - b), with b the share of the largest class; for numbers it is R2. Missing cells are a value,
+    since they can be informative.
 
-    Examples
-    --------
     >>> y = Column("y", "categorical", np.arange(40) % 2, ("no", "yes"))
     >>> told_by(Column("x", "numeric", np.arange(40) % 2 + np.linspace(0, 0.1, 40)), y)
     1.0

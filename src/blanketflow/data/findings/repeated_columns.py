@@ -68,7 +68,7 @@ def _as_findings(pairs: Mapping[str, str], relations: list[tuple[str, list[str]]
 
 
 def _relabelled(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a column of labels or whole numbers, and an earlier one of which it only renames the values."""
+    """Yield pairs of a column of labels or whole numbers, and an earlier one whose values it only renames."""
     seen: dict[bytes, str] = {}
     for column in columns:
         if column.kind == NUMERIC:

@@ -22,7 +22,7 @@ from ..input_file import opened_text
 from .loaded import Loaded, TableFile, matrix_columns, number_column, shown
 
 _NUMBERS, _TEXT = ("numeric", "real", "integer"), "string"
-#: What stands for missing cells where nothing else is asked for.
+#: The usual texts for missing cells.
 _MISSING = ("", "?")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PLAIN = r"""[^,\s"'{}]"""

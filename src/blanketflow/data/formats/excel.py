@@ -174,7 +174,7 @@ def _check_formulas(name: str, path: Path, title: str) -> None:
 
 
 def _holds(archive: zipfile.ZipFile, member: str, signs: Collection[bytes]) -> bool:
-    """Whether a part of an archive holds some bytes, read in blocks that overlap."""
+    """Return whether a part of an archive has some bytes, read in overlapping blocks."""
     with archive.open(member) as file:
         tail = b""
         while block := file.read(2**20):

@@ -53,11 +53,11 @@ class Loaded(NamedTuple):
     aside: frozenset[str] = frozenset()
     #: What to know about the source.
     notes: tuple[str, ...] = ()
-    #: Which texts of which columns were taken for missing cells.
+    #: Which texts of which columns were read as missing cells.
     markers: Found = MappingProxyType({})
-    #: Which texts of which columns may stand for missing cells, though they were not taken for it.
+    #: Which texts of which columns may mean missing cells, but were not read so.
     suspected: Found = MappingProxyType({})
-    #: What was found out about how the file is written.
+    #: What was detected about how the file is written.
     found: Sequence[FoundOut] = ()
 
 

@@ -215,7 +215,7 @@ def _characters(kind: int, stored: memoryview, order: str, shape: tuple[int, ...
 
 
 def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None) -> str:
-    """Return the name of the variable that holds the features."""
+    """Return the name of the variable with the features."""
     if "X" in found and found["X"].ndim == 2:
         return "X"
     n_rows = None if y is None else math.prod(found[y].shape)

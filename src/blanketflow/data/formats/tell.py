@@ -55,7 +55,7 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
 
 
 def _in_a_zip(name: str, path: Path, head: bytes) -> str:
-    """Return ``xlsx`` or ``npz`` by what an archive holds; ``npz`` if it is too damaged to tell: reading says so."""
+    """Return ``xlsx`` or ``npz`` by an archive's files; ``npz`` if it is damaged, which reading reports."""
     try:
         with zipfile.ZipFile(path) as archive:
             held = archive.namelist()

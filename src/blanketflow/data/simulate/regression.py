@@ -59,20 +59,20 @@ def regression(
 ) -> Network:
     """Return the network of y = x1 exp(-x1^2 - x2^2) + noise and of its features.
 
-    The blanket of y is x1 and x2. A copy that matches at 1 equals its original in every row, so that each combination
-    of originals and such copies is a Markov boundary as good as x1 and x2; the network's graph names the originals.
+    The blanket of y is x1 and x2. A copy that matches at 1 can replace its original in a Markov boundary; the graph
+    shows the originals.
 
     Parameters
     ----------
     n_irrelevant : int
-        At least 0. Standard normal features, independent of all others: I1, I2, ...
+        Number of independent standard normal features I1, I2, ...
     copies : sequence of float
-        How often the copies of x1, and those of x2, match it, in 0..1; x1_1 is the first copy of x1. Where one does
-        not match it is a number drawn anew from the standard normal distribution. Rows match independently.
+        Probabilities, in each row independently, that x1_1, x1_2, ... equal x1, and so on for x2; else the cell is
+        standard normal.
     noise : float
         Standard deviation of the normal noise of y, at least 0.
     name : str
-        The network's name. Networks of the same name have the same x1, x2 and y at the same seed.
+        Networks of the same name have the same x1, x2 and y at the same seed.
 
     Raises
     ------
@@ -81,10 +81,10 @@ def regression(
 
     Notes
     -----
-    Published are the function, the counts of features and how often the copies match. The distribution of the features
-    and the noise are not: here features are standard normal. Then x1 exp(-x1^2 - x2^2) has variance 1/25, and the share
-    of the variance of y that x1 and x2 can explain is 1 / (1 + 25 noise^2): 0.88 at the noise of 0.075, of which a
-    support vector machine reaches about the printed 0.86 from some hundred rows on.
+    Published are the function, the numbers of features and how often copies match, but neither the distribution of the
+    features nor the noise. With standard normal features x1 exp(-x1^2 - x2^2) has variance 1/25, and x1 and x2 can
+    explain 1 / (1 + 25 noise^2) of the variance of y: 0.88 at the noise of 0.075, of which a support vector machine
+    reaches about the printed 0.86 from some hundred rows on.
 
     References
     ----------
