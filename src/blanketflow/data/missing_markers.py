@@ -115,7 +115,7 @@ def by_text(found: Found) -> list[str]:
 
 
 def markers_told(found: Found, exact: bool = True) -> str | None:
-    """Return in words which texts were read as missing, in the first rows unless `exact`, and what to do; None for none."""
+    """Return in words which texts were read as missing, of the first rows unless `exact`, and what to do; or None."""
     told = texts_found(found)
     return told and f"{told}{'' if exact else ' of the first rows'}. {way_out(found)}"
 
