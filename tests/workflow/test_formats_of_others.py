@@ -105,6 +105,7 @@ def test_a_package_that_cannot_be_imported_is_named_with_a_way_out(tmp_path, mon
 
 def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch):
     reader = READER.replace("called=", "library='no_such_library', called=")
+    reader = reader.replace("    return", "    import no_such_library\n    return")
     entries = ENTRIES.replace("my_readers", "bare")
     monkeypatch.syspath_prepend(install(tmp_path / "site", "bare", reader, entries))
     write_table(tmp_path / "t.fwf")

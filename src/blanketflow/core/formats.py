@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import re
 import sys
@@ -45,7 +44,7 @@ class Format:
     keys : tuple of str
         Keys of a data set that this format takes and others do not: ``"encoding"``, ``"sheet"``, ``"query"``, ....
     library : str
-        The module that the reader needs. If it is not installed, the error says to install `install`.
+        The package that the reader imports. If it cannot be imported, the error says to install `install`.
     install : str
         What pip installs for it; by default `library`.
     companions : str
@@ -84,17 +83,6 @@ class Format:
         if module.startswith("blanketflow.") and (spec := find_spec(module)) and spec.origin:
             return Path(spec.origin)  # without importing it
         return Path(inspect.getfile(inspect.unwrap(self.reader())))
-
-    def check_library(self, where: str) -> None:
-        """Raise `ConfigError` if the reader's library is not installed; `where` begins the message."""
-        if self.library:
-            try:
-                importlib.import_module(self.library)
-            except ImportError as error:
-                install = self.install or self.library
-                raise ConfigError(
-                    f'{where} is read by {self.library}, which is not installed. pip install "{install}"'
-                ) from error
 
 
 def _own(function: str, **more: Any) -> Format:

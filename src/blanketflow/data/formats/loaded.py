@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.cards import INTEGER, NUMERIC
 from ...core.convert import as_table
-from ...core.errors import BlanketflowError, DataError
+from ...core.errors import BlanketflowError, ConfigError, DataError
 from ...core.formats import FORMATS, find_format
 from ...core.table import Column, categorical
 from ...core.whole_numbers import MOST_WHOLE
@@ -68,7 +68,6 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Load
     of this package, become a `DataError`.
     """
     form = find_format(kind)
-    form.check_library(f"{name}: {path}")
     markers = MissingMarkers(spec.get("missing_values"), form.missing)
     file = TableFile(name, path, spec, kind, markers, Dialect.of(spec))
     try:
@@ -76,6 +75,9 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Load
         if not isinstance(found, Loaded):
             found = Loaded(_columns_of(file, found))
     except Exception as error:
+        if isinstance(error, ImportError) and form.library:
+            said = f"is read by {form.library}, which is not installed. pip install"
+            raise ConfigError(f'{name}: {path} {said} "{form.install or form.library}"') from error
         if isinstance(error, BlanketflowError) or (kind in FORMATS and not form.library):
             raise
         said = next(iter(str(error).splitlines()), "") or type(error).__name__
