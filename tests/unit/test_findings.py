@@ -156,3 +156,69 @@ def test_many_columns_in_one_finding_are_counted_in_the_card_and_in_the_line():
     (card,) = (f for f in make_card("study", table, {"source": "made up"})["findings"] if f["kind"] == "identifier")
     assert card["n_columns"] == 70 and len(card["columns"]) == 50
     assert "(x0, x1, x2, x3, x4 and 65 more)" in in_one_line([card])
+
+
+def study(rng, n_units=40, n_each=6):
+    """A table of units with several rows each: a constant of the unit, and a number that varies within it."""
+    unit = np.repeat(np.arange(n_units), n_each)
+    born, dose = rng.normal(size=n_units)[unit], rng.normal(size=n_units)[unit]
+    return unit, {"born": born, "dose": dose, "free": rng.normal(size=len(unit))}
+
+
+@pytest.mark.parametrize("name", ["individual id", "PatientID", "site", "donor", "who"])
+def test_columns_that_say_which_rows_belong_together_are_told(name):
+    """By their names; or, of any name, by measures that are constant within their values."""
+    rng = np.random.default_rng(8)
+    unit, measures = study(rng)
+    columns = [Column(name, "categorical", unit, tuple(f"N{i}A" for i in range(40)))]
+    columns += [Column(key, "numeric", values) for key, values in measures.items()]
+    (found,) = told(raw(columns), "group")
+    assert found.columns == (name,)
+
+
+def test_ids_of_which_most_have_one_row_are_told():
+    rng = np.random.default_rng(9)
+    who = np.r_[np.arange(190), rng.integers(0, 190, 143)]
+    ids = Column("individual id", "categorical", who, tuple(f"N{i}A" for i in range(190)))
+    years = Column("schooling_years", "integer", rng.integers(6, 18, 333))
+    (found,) = told(raw([ids, years, Column("marker", "numeric", rng.normal(size=333))]), "group")
+    assert found.columns == ("individual id",)
+
+
+def test_units_with_one_row_a_year_are_told():
+    rng = np.random.default_rng(10)
+    firm, year = np.divmod(rng.permutation(300), 10)
+    columns = [Column("firm", "integer", firm), Column("year", "integer", 2000 + year)]
+    columns.append(Column("sales", "numeric", rng.normal(size=300)))
+    (found,) = told(raw(columns), "group")
+    assert found.columns == ("firm",)
+    shuffled = [Column("firm", "integer", rng.permutation(firm)), *columns[1:]]
+    assert told(raw(shuffled), "group") == []
+
+
+@pytest.mark.parametrize("name", ["schooling_years", "ring_count", "family_size", "age group", "blood group", "group"])
+def test_measures_attributes_and_treatments_say_not_which_rows_belong_together(name):
+    rng = np.random.default_rng(11)
+    columns = [Column(name, "integer", rng.integers(0, 7, 210)), Column("x", "numeric", rng.normal(size=210))]
+    assert told(raw(columns), "group") == []
+
+
+def test_classes_of_equal_size_are_balanced_however_many_they_are():
+    rng = np.random.default_rng(12)
+    X = Table([Column("x", "numeric", rng.normal(size=500))])
+    digits = np.r_[np.arange(490) % 10, 0, 1, 2, 0, 1, 2, 0, 1, 2, 9]
+    rare = np.where(np.arange(500) < 20, 7, 2)
+    for y, shown in ((digits, []), (rare, ["class 7 has 4.0% of the rows"])):
+        target = Column("digit", "categorical", y, tuple("0123456789"))
+        table = with_findings(RawTable(X, target, Task("classification", "made up")))
+        assert [finding.message for finding in told(table, "imbalance")] == shown
+
+
+def test_equal_rows_are_counted():
+    rng = np.random.default_rng(13)
+    x, y = rng.normal(size=(2, 100))
+    again = np.r_[np.arange(100), 3, 3, 17]
+    (found,) = told(raw({"x": x[again], "z": (x**2)[again]}, y[again], "regression"), "equal-rows")
+    assert found.message.startswith("3 rows equal an earlier one")
+    other = y[again] + np.r_[np.zeros(100), 1, 2, 3]  # the same features with another outcome
+    assert told(raw({"x": x[again], "z": (x**2)[again]}, other, "regression"), "equal-rows") == []

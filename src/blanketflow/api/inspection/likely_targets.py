@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...core.cards import CATEGORICAL
-from ...data.findings.quality import ColumnSummary, tokens
+from ...core.row_identifiers import tokens
+from ...data.findings.quality import ColumnSummary
 
 #: Words by which people call what they want to predict.
 TARGET_WORDS = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}

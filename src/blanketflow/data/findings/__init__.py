@@ -15,6 +15,7 @@ from .leakage import suspected_leaks
 from .made_targets import made_targets
 from .quality import looks_like, of_gaps, of_looks, of_markers, of_numbers, of_table, of_texts
 from .repeated_columns import near_copies
+from .repeated_measures import groups_by_rows
 
 __all__ = ["Finding", "findings", "in_one_line"]
 
@@ -27,6 +28,7 @@ def findings(raw: RawTable) -> list[Finding]:
     first = columns if n_examined == n_rows else [column.take(np.arange(n_examined)) for column in columns]
     meant = {name for name, _ in raw.number_texts}
     looks = {column.name: looks_like(column) for column in first if column.name not in meant}
+    looks |= dict.fromkeys((name for name in groups_by_rows(first) if looks.get(name) in ("", "code")), "group")
     found = [*follow_up_times(raw, columns), *suspected_leaks(raw), *made_targets(raw, columns)]
     found += [*near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
     found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]

@@ -43,7 +43,7 @@ class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
     `kind` is ``follow-up``, ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``,
-    ``group``, ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``,
+    ``group``, ``code``, ``constant``, ``rounding``, ``duplicate``, ``equal-rows``, ``missing``, ``missing-marker``,
     ``suspected-marker``, ``few-rows``, ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
     """
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL
 from ...core.printable import listed
+from ...core.row_identifiers import tokens
 from ...core.table import Column
 from ..column_roles import RawTable
 from .finding import Finding, most_related, n_rows_examined, some_rows
-from .quality import tokens
 
 #: A column that alone explains a larger share of the target is suspected.
 SUSPECT_SHARE = {"classification": 0.98, "regression": 0.99}

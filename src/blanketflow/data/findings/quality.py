@@ -14,13 +14,14 @@ from ...core.design import effective_rows
 from ...core.number_texts import what_is_held
 from ...core.numerics import is_rounded_away
 from ...core.printable import listed, printable
-from ...core.row_identifiers import FEWEST, ID_WORDS, identifier_kind, tokens
+from ...core.row_identifiers import FEWEST, identifier_kind
 from ...core.table import Column
 from ...core.whole_numbers import MOST_WHOLE
 from ..column_roles import RawTable
 from ..columns import missing_by_column
 from ..missing_markers import texts_found, way_out
-from .finding import Finding
+from .finding import MOST_COLUMNS, Finding, n_rows_examined
+from .repeated_measures import named_group
 
 #: A column with a larger share of missing cells is mostly imputed.
 MOSTLY_MISSING = 0.5
@@ -130,6 +131,8 @@ def of_markers(raw: RawTable) -> list[Finding]:
 FEW_OF_A_CLASS = 10
 #: If a class has a smaller share of the rows, accuracy says little.
 SMALL_CLASS = 0.1
+#: How many times larger the largest class must be: ten classes of a tenth each are balanced.
+UNEQUAL_CLASSES = 4
 #: If rows with sampling weights tell no more than this share of equal ones, they are very unequal.
 UNEQUAL = 0.5
 
@@ -146,7 +149,7 @@ def of_table(raw: RawTable) -> list[Finding]:
             advice = "Use fewer folds (splits.evaluation, folds), or leave out or merge such classes."
             found.append(Finding("few-rows", (), printable(message), advice))
         smallest = min(counts, key=lambda label: counts[label])
-        if counts[smallest] < SMALL_CLASS * n_rows:
+        if counts[smallest] < min(SMALL_CLASS * n_rows, max(counts.values()) / UNEQUAL_CLASSES):
             message = f"class {smallest} has {counts[smallest] / n_rows:.1%} of the rows"
             advice = "Read balanced-accuracy or roc-auc rather than accuracy."
             found.append(Finding("imbalance", (), printable(message), advice))
@@ -158,6 +161,14 @@ def of_table(raw: RawTable) -> list[Finding]:
         message = f"{len(raw.duplicates)} columns repeat an earlier one: {pairs}"
         advice = "A search keeps one of each pair; tie-star lists both answers. Drop the ones you would not measure."
         found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
+    if n_equal := n_equal_rows(raw):
+        rows = "row equals" if n_equal == 1 else "rows equal"
+        message = f"{n_equal:,} {rows} an earlier one in all columns"
+        advice = (
+            "If cases were entered twice, keep each once: equal rows in training and test parts make scores too good. "
+            "Where columns have few values, equal rows are to be expected."
+        )
+        found.append(Finding("equal-rows", (), message, advice))
     if bends := bends_seen(raw.features, raw.target):
         advice = (
             "Correlations miss or mistake such relations. ci_test: spline follows them; auto takes it where it is fast "
@@ -177,6 +188,24 @@ def of_table(raw: RawTable) -> list[Finding]:
     return found
 
 
+def n_equal_rows(raw: RawTable) -> int:
+    """Return how many of the rows that are examined equal an earlier one in the target and all features.
+
+    It is 0 where features are left out of the examination.
+    """
+    n_rows, columns = raw.features.n_rows, raw.features.columns
+    if len(columns) > MOST_COLUMNS or raw.features.design is not None:
+        return 0
+    n = n_rows_examined(n_rows, len(columns))
+    places = np.zeros(n, dtype=np.int64)
+    for column in [raw.target, *columns]:
+        _, codes = np.unique(column.take(np.arange(n)).cells(), return_inverse=True)
+        _, places = np.unique(places * (int(codes.max()) + 1) + codes, return_inverse=True)
+        if places.max() == n - 1:
+            return 0
+    return n - int(places.max()) - 1
+
+
 def class_counts(raw: RawTable) -> dict[str, int]:
     """Return the number of rows of each class that occurs, in the order of the labels."""
     counts = np.bincount(raw.target.values, minlength=len(raw.target.levels)).tolist()
@@ -185,8 +214,6 @@ def class_counts(raw: RawTable) -> dict[str, int]:
 
 # --- guesses from a column's values and name what it is: identifier, date, text, label, group -------------------------
 
-GROUP_WORDS = {"patient", "subject", "participant", "person", "individual", "donor", "animal", "mouse", "family"}
-GROUP_WORDS |= {"household", "group", "batch", "centre", "center", "site", "hospital", "plate", "cluster", "school"}
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?"
     r"|\d{1,2}:\d{2}(:\d{2})?\S*"
@@ -273,4 +300,4 @@ def _whole_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -
 
 
 def _group(name: str, n_distinct: int, n_present: int) -> str:
-    return "group" if tokens(name) & (ID_WORDS | GROUP_WORDS) and 2 < n_distinct <= n_present / 2 else ""
+    return "group" if named_group(name, n_distinct, n_present) else ""
