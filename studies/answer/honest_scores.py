@@ -23,9 +23,8 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_rng, seed_32
 from blanketflow.core.table import Table, column_from_array
 from blanketflow.selectors.judged.judged_round import Judge, Round
-from blanketflow.selectors.judged.probabilities import roc_auc
-from blanketflow.selectors.judged.rows import Rows
-from blanketflow.selectors.judged.yardstick import LOG_LOSS, judged_target, yardstick
+from blanketflow.selectors.judged.portfolio import Rows
+from blanketflow.selectors.judged.yardstick import LOG_LOSS, judged_target, roc_auc, yardstick
 from studies.shared.page import ROOT, row, write
 
 RESULTS = ROOT / "studies" / "answer" / "honest_scores.parquet"

@@ -29,7 +29,7 @@ from blanketflow.core.seeds import derive_rng, seed_32
 from blanketflow.core.table import column_from_array
 from blanketflow.selectors.judged.gate import gate
 from blanketflow.selectors.judged.held_out import MOST_ROWS, rows_to_judge
-from blanketflow.selectors.judged.rows import Rows
+from blanketflow.selectors.judged.portfolio import Rows
 from blanketflow.selectors.judged.yardstick import LOG_LOSS, yardstick
 from studies.shared.page import ROOT, row, write
 

@@ -18,9 +18,8 @@ from threadpoolctl import threadpool_limits
 import blanketflow as bf
 from blanketflow.core.seeds import derive_seed
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.knockoff.knockoff_filter import e_values, passing
 from blanketflow.selectors.wrappers import knockoffs
-from blanketflow.selectors.wrappers.knockoffs import Knockoffs
+from blanketflow.selectors.wrappers.knockoffs import Knockoffs, e_values, passing
 from studies.error_control import page
 from studies.error_control.designs import DESIGNS
 

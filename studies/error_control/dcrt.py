@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from blanketflow.ci.multiple_testing import BH, BY, rejected
 from blanketflow.core.numerics import standardised
 from blanketflow.core.seeds import derive_rng
-from blanketflow.selectors.knockoff.distillation import dcrt_p_values
+from blanketflow.selectors.wrappers.dcrt import dcrt_p_values
 from studies.error_control import page
 
 N_FEATURES, N_SIGNALS, EFFECT, ALPHA = 120, 40, 0.25, 0.1

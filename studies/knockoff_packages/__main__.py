@@ -22,11 +22,11 @@ from blanketflow.ci.multiple_testing import BH, rejected
 from blanketflow.core.seeds import derive_rng, seed_32
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.knockoff.distillation import dcrt_p_values
 from blanketflow.selectors.knockoff.gaussian_knockoffs import AUTO, law_of
-from blanketflow.selectors.knockoff.knockoff_filter import threshold
 from blanketflow.selectors.knockoff.knockoff_importances import LASSO, excess
 from blanketflow.selectors.knockoff.knockoff_pairs import Pair
+from blanketflow.selectors.wrappers.dcrt import dcrt_p_values
+from blanketflow.selectors.wrappers.knockoffs import threshold
 from studies.knockoff_packages import page
 
 LEVELS = (0.05, 0.1, 0.2)

@@ -26,8 +26,8 @@ from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.theme import svg_on_white
 from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.base import Method
-from blanketflow.selectors.causal.gs_m import GSM, RGSMK
-from blanketflow.selectors.filters.relieved import Relieved
+from blanketflow.selectors.causal.gs import GSM, RGSMK
+from blanketflow.selectors.filters.relief import Relieved
 from studies.shared.page import write
 
 PAGE = Path(__file__).with_name("README.md")

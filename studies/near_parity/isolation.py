@@ -22,8 +22,8 @@ from blanketflow.core.seeds import derive_rng, derive_seed
 from blanketflow.core.table import Table
 from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.base import Method
-from blanketflow.selectors.causal.gs_m import GSM, RGSMK
-from blanketflow.selectors.filters.relieved import Relieved
+from blanketflow.selectors.causal.gs import GSM, RGSMK
+from blanketflow.selectors.filters.relief import Relieved
 from studies.shared.page import row, write
 
 PAGE = Path(__file__).parents[2] / "studies" / "near_parity" / "README.md"

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 import blanketflow as bf
-from blanketflow.selectors.causal.sparse_group_lasso import Rows
-from blanketflow.selectors.causal.srs import LARGEST, SMALLEST
+from blanketflow.selectors.causal.res import LARGEST, SMALLEST, Rows
 from studies.papers.printed_tables import read_printed
 from studies.shared.page import row
 

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from blanketflow.selectors.causal.sparse_group_lasso import TOLERANCE, Rows
+from blanketflow.selectors.causal.res import TOLERANCE, Rows
 
 SHARES = np.arange(0.1, 0.0, -0.005)
 #: Rows, groups, columns a group.

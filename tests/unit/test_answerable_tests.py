@@ -13,7 +13,7 @@ from blanketflow.moves.parents_and_children import interleaved_neighbours, level
 from blanketflow.moves.sets_with_rows import RoomGivenOne
 from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors import get_method
-from blanketflow.selectors.causal.iamb_npc import find_skeleton
+from blanketflow.selectors.causal.iamb import find_skeleton
 
 SEARCHES = (interleaved_neighbours, max_min_neighbours, level_wise_neighbours)
 METHODS = ("hiton-pc", "hiton-mb", "mmmb", "pcmb", "ipc-mb", "pc-simple", "res", "stmb")

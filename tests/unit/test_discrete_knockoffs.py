@@ -11,9 +11,18 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
 from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.knockoff.discrete_law import DiscreteLaw, chain_arcs, estimated_law, network_law
-from blanketflow.selectors.knockoff.knockoff_pairs import conditional_pairs, discrete_pairs, drawn_pairs
-from blanketflow.selectors.knockoff.table_factors import Factor, Factors, elimination_order
+from blanketflow.selectors.knockoff.knockoff_pairs import (
+    DiscreteLaw,
+    Factor,
+    Factors,
+    chain_arcs,
+    conditional_pairs,
+    discrete_pairs,
+    drawn_pairs,
+    elimination_order,
+    estimated_law,
+    network_law,
+)
 
 
 def made_up(name, sizes, parents, seed=0):

@@ -13,7 +13,7 @@ from blanketflow.data.simulate.network import DiscreteNetwork, DiscreteNode
 from blanketflow.moves.equivalent_information import equivalents, leans_on
 from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.causal import iamb_npc, neighbours_and_spouses
+from blanketflow.selectors.causal import iamb, neighbours_and_spouses
 from random_networks import random_dag, random_discrete
 from test_methods_on_the_oracle import EXACT_NEIGHBOURS, PROVED, limit, random_answers
 
@@ -205,7 +205,7 @@ def test_d_separation_knows_no_columns_that_say_the_same(seeds, monkeypatch):
         asked.append((equivalents(test, feature, target, *others, **named), feature, target))
         return asked[-1][0]
 
-    for module in (neighbours_and_spouses, iamb_npc):
+    for module in (neighbours_and_spouses, iamb):
         monkeypatch.setattr(module, "equivalents", recorded)
     for seed in seeds:
         answers = random_answers(seed, most_nodes=15)

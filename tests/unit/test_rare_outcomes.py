@@ -13,11 +13,11 @@ from blanketflow.core.errors import ParameterError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_fold
-from blanketflow.selectors.judged import probabilities
+from blanketflow.selectors.judged import yardstick as of_scores
 from blanketflow.selectors.judged.gate import gate
 from blanketflow.selectors.judged.held_out import MOST_ROWS, judge
 from blanketflow.selectors.judged.pace import Pace
-from blanketflow.selectors.judged.rows import Rows
+from blanketflow.selectors.judged.portfolio import Rows
 from blanketflow.selectors.judged.yardstick import yardstick
 
 TRUE = {"x0", "x1", "x2"}
@@ -128,7 +128,7 @@ def test_calibration_is_logistic_regression_on_the_other_parts():
     truth, parts = (rng.random(500) < 0.2).astype(float), rng.integers(0, 3, 500)
     of_yes = 1 / (1 + np.exp(-(3 * truth + rng.normal(size=500))))
     said = np.stack([1 - of_yes, of_yes])
-    found = probabilities.calibrated(said[np.newaxis], truth, parts)[0]
+    found = of_scores.calibrated(said[np.newaxis], truth, parts)[0]
     for part in range(3):
         others = parts != part
         scores, n_yes = np.log(of_yes / (1 - of_yes))[:, None], truth[others].sum()
@@ -138,17 +138,17 @@ def test_calibration_is_logistic_regression_on_the_other_parts():
             np.vstack([scores[others]] * 2), np.repeat([1, 0], others.sum()), np.concatenate([share, 1 - share])
         )
         np.testing.assert_allclose(found[1, ~others], model.predict_proba(scores[~others])[:, 1], atol=1e-4)
-    assert probabilities.log_loss(found, truth).mean() == pytest.approx(log_loss(truth, found[1]))
-    backwards = probabilities.calibrated(said[np.newaxis, ::-1], truth, parts)[0, 1]
+    assert of_scores.log_loss(found, truth).mean() == pytest.approx(log_loss(truth, found[1]))
+    backwards = of_scores.calibrated(said[np.newaxis, ::-1], truth, parts)[0, 1]
     assert all(np.ptp(backwards[parts == part]) < 1e-12 for part in range(3))
 
 
 def test_roc_auc_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     truth, said = np.arange(90) % 3, rng.dirichlet(np.ones(3), 90)
-    assert probabilities.roc_auc(said.T, truth) == pytest.approx(roc_auc_score(truth, said, multi_class="ovr"))
+    assert of_scores.roc_auc(said.T, truth) == pytest.approx(roc_auc_score(truth, said, multi_class="ovr"))
     of_yes = rng.random(90).round(1)  # with ties
-    assert probabilities.roc_auc(np.stack([1 - of_yes, of_yes]), truth > 0) == pytest.approx(
+    assert of_scores.roc_auc(np.stack([1 - of_yes, of_yes]), truth > 0) == pytest.approx(
         roc_auc_score(truth > 0, of_yes)
     )
 

@@ -8,8 +8,8 @@ from scipy import stats
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import UnreliableWarning
-from blanketflow.selectors.knockoff import row_spreads as of_rows
-from blanketflow.selectors.knockoff.row_spreads import SHARED, row_spreads, shared_spread
+from blanketflow.selectors.knockoff import columns_for_knockoffs as of_rows
+from blanketflow.selectors.knockoff.columns_for_knockoffs import SHARED, row_spreads, shared_spread
 
 
 def chain(rng, n, d):

@@ -22,9 +22,8 @@ from blanketflow.moves.steps import Step, standing, step
 from blanketflow.moves.strength import decisions, is_dependent, separates, strength_of, strengths_of, strongest_first
 from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.causal import iamb_npc
-from blanketflow.selectors.causal.iamb import FastIAMB, InterIAMB, grow_and_shrink_alternately
-from blanketflow.selectors.causal.iamb_npc import find_skeleton
+from blanketflow.selectors.causal import iamb
+from blanketflow.selectors.causal.iamb import FastIAMB, InterIAMB, find_skeleton, grow_and_shrink_alternately
 from literal import KnownTest, Separation
 
 NAMES = list("abcdy")
@@ -439,7 +438,7 @@ def test_the_skeleton_is_that_of_the_stable_pc_algorithm(max_k):
 
 def test_the_edges_do_not_depend_on_the_order_of_columns(monkeypatch):
     # Where columns say the same, as arbitrary answers often have it, one of them stays, and the order decides which.
-    monkeypatch.setattr(iamb_npc, "_is_circular", lambda *_: False)
+    monkeypatch.setattr(iamb, "_is_circular", lambda *_: False)
     for seed in range(40):
         answer = arbitrary(seed, 0.8)
         edges = {

@@ -14,11 +14,9 @@ from blanketflow.core.errors import DataError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_fold
-from blanketflow.selectors.judged.dependence_rankings import by_blanket
 from blanketflow.selectors.judged.held_out import ALL, NONE, judge, sizes_of
 from blanketflow.selectors.judged.pace import Pace
-from blanketflow.selectors.judged.portfolio import CONSENSUS, RANKINGS, rankings
-from blanketflow.selectors.judged.rows import Rows
+from blanketflow.selectors.judged.portfolio import CONSENSUS, RANKINGS, Rows, by_blanket, rankings
 from blanketflow.selectors.wrappers.auto import roles_of
 
 

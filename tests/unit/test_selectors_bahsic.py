@@ -10,7 +10,7 @@ import blanketflow as bf
 from blanketflow.core.errors import ParameterError, UnsupportedError
 from blanketflow.core.table import Column, Table
 from blanketflow.search.run_fold import run_fold
-from blanketflow.selectors.kernel.bahsic import BAHSIC
+from blanketflow.selectors.filters.hsic_filters import BAHSIC
 from literal import that_vary
 from literal_hsic import full_hsic, random_table
 

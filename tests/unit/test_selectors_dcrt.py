@@ -9,14 +9,14 @@ from scipy import stats
 
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError
-from blanketflow.selectors.knockoff import distillation
-from blanketflow.selectors.knockoff.distillation import (
+from blanketflow.selectors.knockoff.gaussian_knockoffs import shrinkage
+from blanketflow.selectors.wrappers import dcrt
+from blanketflow.selectors.wrappers.dcrt import (
     PENALTIES,
     dcrt_p_values,
     left_of_features,
     scaled_lasso,
 )
-from blanketflow.selectors.knockoff.gaussian_knockoffs import shrinkage
 
 PENALTY = 0.35
 CORRELATIONS = 0.6 ** np.abs(np.subtract.outer(range(6), range(6)))
@@ -108,10 +108,10 @@ def test_where_the_law_is_estimated_no_lasso_keeps_more_than_a_quarter_of_the_ro
     few = [penalty for penalty, many in zip(PENALTIES, kept, strict=True) if many <= n / 4]
     assert 0 < len(few) < len(PENALTIES), "the case tells nothing"
     found = dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d)
-    monkeypatch.setattr(distillation, "PENALTIES", tuple(few))
+    monkeypatch.setattr(dcrt, "PENALTIES", tuple(few))
     assert np.array_equal(found[1], dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d)[1])
-    monkeypatch.setattr(distillation, "PENALTIES", PENALTIES)
-    monkeypatch.setattr(distillation, "MOST_KEPT", 1.0)
+    monkeypatch.setattr(dcrt, "PENALTIES", PENALTIES)
+    monkeypatch.setattr(dcrt, "MOST_KEPT", 1.0)
     assert not np.array_equal(found[1], dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d)[1])
     assert (found[1][:6] < 1e-3).sum() >= 5
 

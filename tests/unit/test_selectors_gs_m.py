@@ -18,7 +18,7 @@ from blanketflow.data.simulate.near_parity import near_parity
 from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.moves.forward import BLOCK, n_sets
 from blanketflow.search.run_fold import run_fold
-from blanketflow.selectors.causal.gs_m import GSM
+from blanketflow.selectors.causal.gs import GSM
 from blanketflow.selectors.compatibility import check_pair
 from known_sets import TARGET, KnownSets, admissions, arbitrary_answers, blanket, gs_m, run, zeros
 from literal import KnownTest

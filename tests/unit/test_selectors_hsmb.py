@@ -13,7 +13,7 @@ from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
 from blanketflow.search.run_fold import run_fold
-from blanketflow.selectors.kernel.hsmb import HSMB
+from blanketflow.selectors.filters.hsic_filters import HSMB
 from literal import that_vary
 from literal_hsic import full_hsic, random_table
 

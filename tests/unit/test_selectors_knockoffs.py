@@ -12,11 +12,10 @@ from blanketflow.core.errors import ParameterError, UnknownNameError, Unreliable
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.knockoff.columns_for_knockoffs import known_columns
-from blanketflow.selectors.knockoff.gaussian_knockoffs import law_of, shrinkage, wide_law
-from blanketflow.selectors.knockoff.knockoff_distances import reconstructing_least
-from blanketflow.selectors.knockoff.knockoff_filter import e_values, passing, threshold
+from blanketflow.selectors.knockoff.gaussian_knockoffs import law_of, reconstructing_least, shrinkage, wide_law
 from blanketflow.selectors.knockoff.knockoff_importances import excess
 from blanketflow.selectors.knockoff.knockoff_pairs import Pair
+from blanketflow.selectors.wrappers.knockoffs import e_values, passing, threshold
 
 CHAIN = 0.6 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
 

@@ -22,7 +22,7 @@ from blanketflow.core.seeds import derive_rng, derive_seed, seed_32
 from blanketflow.core.table import Column, Table
 from blanketflow.models import build_estimator
 from blanketflow.search.run_fold import fold_seed
-from blanketflow.selectors.importances import Importances, own_weights
+from blanketflow.selectors.learning import Importances, own_weights
 from blanketflow.selectors.wrappers.permutation_importance import p_values
 
 LINEAR = "sklearn.linear_model:LinearRegression"
@@ -196,7 +196,7 @@ def test_asking_a_few_features_at_a_time_is_asking_all_at_once(most_cells, monke
     table = Table([*kinds, Column("c", "categorical", np.arange(60) % 3, ("a", "b", "c"))])
     importances = Importances(table, "tree", "permutation", 3, seed=0)
     at_once = importances.of(Column("y", "numeric", y))
-    monkeypatch.setattr("blanketflow.selectors.importances.MOST_CELLS", most_cells)
+    monkeypatch.setattr("blanketflow.selectors.learning.MOST_CELLS", most_cells)
     assert importances.of(Column("y", "numeric", y)).tolist() == at_once.tolist()
 
 

@@ -14,7 +14,7 @@ import blanketflow as bf
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
-from blanketflow.selectors.filters import neighbour_weights as shared
+from blanketflow.selectors.filters import relief as shared
 from blanketflow.selectors.filters.relief import Relief
 from literal_relief import literal_weights, random_table, ranking, weights_found
 

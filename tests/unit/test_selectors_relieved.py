@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import blanketflow as bf
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
-from blanketflow.selectors.filters.relief import Relief
-from blanketflow.selectors.filters.relieved import Relieved
+from blanketflow.selectors.filters.relief import Relief, Relieved
 from literal_relief import literal_weights, random_table, ranking, weights_found
 
 TASKS = [2, 3, "regression"]

@@ -18,7 +18,7 @@ from blanketflow.data.simulate.near_parity import near_parity
 from blanketflow.data.simulate.network import DiscreteNetwork, node
 from blanketflow.moves.forward import draw_sets, n_sets, random_sets
 from blanketflow.search.run_fold import run_fold
-from blanketflow.selectors.causal.gs_m import GSM, RGSMK
+from blanketflow.selectors.causal.gs import GSM, RGSMK
 from known_sets import KnownSets, admissions, arbitrary_answers, blanket, rgs_mk, run
 from literal import KnownTest
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import blanketflow as bf
 from blanketflow.core.table import Column, Table
-from blanketflow.selectors.causal.sgai import alpha_investing
+from blanketflow.selectors.causal.res import alpha_investing
 from literal import KnownTest
 
 

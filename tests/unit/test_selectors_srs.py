@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blanketflow as bf
-from blanketflow.selectors.causal import sparse_group_lasso
-from blanketflow.selectors.causal.sparse_group_lasso import Rows, choose_penalties
-from blanketflow.selectors.causal.srs import SRS
+from blanketflow.selectors.causal import res
+from blanketflow.selectors.causal.res import SRS, Rows, choose_penalties
 
 GRID = [0.001, 0.03, 0.09]
 
@@ -257,7 +256,7 @@ def test_says_so_when_the_solver_does_not_get_there(monkeypatch):
     from blanketflow.core.table import Column, Table
     from blanketflow.search.run_fold import run_fold
 
-    monkeypatch.setattr(sparse_group_lasso, "TOLERANCE", -1.0)  # out of reach
+    monkeypatch.setattr(res, "TOLERANCE", -1.0)  # out of reach
     X, y = genes(n=30)
     table = Table([Column(name, "numeric", X[name].to_numpy()) for name in X])
     method = SRS(alpha=0.01, lambda1=0.9, lambda2=0.9)

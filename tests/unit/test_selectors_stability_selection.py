@@ -11,9 +11,15 @@ from blanketflow.core.errors import DataError, ParameterError, UnreliableWarning
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.stability.half_rankings import RANKINGS, first_to_enter, needs_test
-from blanketflow.selectors.stability.stability_paths import complementary_halves, most_selected, worst_case_bound
-from blanketflow.selectors.wrappers.stability_selection import StabilitySelection
+from blanketflow.selectors.wrappers.stability_selection import (
+    RANKINGS,
+    StabilitySelection,
+    complementary_halves,
+    first_to_enter,
+    most_selected,
+    needs_test,
+    worst_case_bound,
+)
 
 
 def table(n=120, d=8, seed=0):

@@ -7,12 +7,23 @@ import blanketflow as bf
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.table import Column
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.knockoff import banded_knockoffs, factor_knockoffs
-from blanketflow.selectors.knockoff.banded_knockoffs import Regressions, banded_law, regressions_of
-from blanketflow.selectors.knockoff.factor_knockoffs import FactorLaw, components_of, loadings_of
-from blanketflow.selectors.knockoff.knockoff_distances import reconstructing_least
-from blanketflow.selectors.knockoff.knockoff_importances import N_PARTS, by_lasso, outcomes_of
-from blanketflow.selectors.knockoff.lasso_of_products import Beside, weights_by_products
+from blanketflow.selectors.knockoff import gaussian_knockoffs
+from blanketflow.selectors.knockoff.gaussian_knockoffs import (
+    FactorLaw,
+    Regressions,
+    banded_law,
+    components_of,
+    loadings_of,
+    reconstructing_least,
+    regressions_of,
+)
+from blanketflow.selectors.knockoff.knockoff_importances import (
+    N_PARTS,
+    Beside,
+    by_lasso,
+    outcomes_of,
+    weights_by_products,
+)
 
 
 class OnesOfEach:
@@ -93,7 +104,7 @@ def test_a_banded_law_is_that_of_the_regressions(bandwidth):
 
 @pytest.mark.parametrize("block", [3, 256])
 def test_columns_and_banded_knockoffs_may_be_exchanged(monkeypatch, block):
-    monkeypatch.setattr(banded_knockoffs, "BLOCK", block)
+    monkeypatch.setattr(gaussian_knockoffs, "BLOCK", block)
     X = rows(60, 8)
     law = banded_law(X, 2)
     joint = covariance(law, covariance_of(regressions_of(X, 2)), 8)
@@ -104,7 +115,7 @@ def test_columns_and_banded_knockoffs_may_be_exchanged(monkeypatch, block):
 def test_columns_and_factor_knockoffs_may_be_exchanged():
     loadings = np.random.default_rng(1).uniform(-0.6, 0.6, (7, 2))
     own = 1 - (loadings**2).sum(axis=1)
-    law = FactorLaw(loadings, own, factor_knockoffs.distances_of(loadings))
+    law = FactorLaw(loadings, own, gaussian_knockoffs.factor_distances(loadings))
     joint = covariance(law, loadings @ loadings.T + np.diag(own), 9)
     assert_exchangeable(joint, 7)
 
@@ -112,22 +123,22 @@ def test_columns_and_factor_knockoffs_may_be_exchanged():
 def test_distances_are_those_of_the_whole_matrix(monkeypatch):
     """In windows, and by factors: the same as by the search that needs the whole matrix."""
     law = regressions_of(rows(400, 120), 2)
-    monkeypatch.setattr(banded_knockoffs, "CORE", 20)
-    monkeypatch.setattr(banded_knockoffs, "MARGIN", 20)
+    monkeypatch.setattr(gaussian_knockoffs, "CORE", 20)
+    monkeypatch.setattr(gaussian_knockoffs, "MARGIN", 20)
     np.testing.assert_allclose(
-        banded_knockoffs.distances_of(law)[0], reconstructing_least(covariance_of(law)), rtol=0.03
+        gaussian_knockoffs.banded_distances(law)[0], reconstructing_least(covariance_of(law)), rtol=0.03
     )
     loadings = np.random.default_rng(1).uniform(-0.4, 0.6, (80, 2))
     whole = loadings @ loadings.T + np.diag(1 - (loadings**2).sum(axis=1))
-    np.testing.assert_allclose(factor_knockoffs.distances_of(loadings), reconstructing_least(whole), rtol=0.03)
+    np.testing.assert_allclose(gaussian_knockoffs.factor_distances(loadings), reconstructing_least(whole), rtol=0.03)
 
 
 def test_distances_that_windows_make_too_large_are_made_smaller(monkeypatch):
     """Windows without margins overlook neighbours; the law of all columns has the last word."""
-    monkeypatch.setattr(banded_knockoffs, "CORE", 1)
-    monkeypatch.setattr(banded_knockoffs, "MARGIN", -1)
+    monkeypatch.setattr(gaussian_knockoffs, "CORE", 1)
+    monkeypatch.setattr(gaussian_knockoffs, "MARGIN", -1)
     law = Regressions(np.full((6, 1), 0.9) * (np.arange(6) > 0)[:, np.newaxis], np.append(1.0, np.full(5, 0.19)))
-    s = banded_knockoffs.distances_of(law)[0]
+    s = gaussian_knockoffs.banded_distances(law)[0]
     least = np.linalg.eigvalsh(2 * covariance_of(law) - np.diag(s))[0]
     assert 0 < s.max() < 0.9 and 0 <= least < 0.01
 
@@ -190,7 +201,7 @@ def test_components_by_iteration_are_those_by_products(monkeypatch):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(90, 3)) @ rng.normal(size=(3, 70)) + 0.1 * rng.normal(size=(90, 70))
     values, vectors = components_of(X, 3)
-    monkeypatch.setattr(factor_knockoffs, "MOST_BY_PRODUCTS", 10)
+    monkeypatch.setattr(gaussian_knockoffs, "MOST_BY_PRODUCTS", 10)
     found, axes = components_of(X, 3)
     np.testing.assert_allclose(found, values, rtol=1e-9)
     np.testing.assert_allclose(np.abs(np.sum(axes * vectors, axis=0)), 1.0, rtol=1e-9)

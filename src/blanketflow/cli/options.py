@@ -96,8 +96,7 @@ def dataset_spec(
     where several are allowed.
     """
     from ..api.select import settings
-    from ..config.reading import checked_dataset
-    from ..config.targets import one_data_set_each
+    from ..config.reading import checked_dataset, one_data_set_each
 
     is_source = not Path(table).exists() and ":" in table
     given = {"target": target} if target is not None else {}

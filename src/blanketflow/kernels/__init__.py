@@ -18,7 +18,7 @@ from typing import Any
 #: Modules that others import, then the slowest ones: in this order few processes wait, and none does what another does.
 _FIRST = ("contingency", "best_cut", "logistic", "single_column_trees", "trees", "packed_information", "packed_cells")
 #: What `compile_all` leaves to its first use, with its only users: one option does not justify a fifth of the set-up.
-# sgai.py, bahsic.py, binned_tree_risks.py
+# res.py, hsic_filters.py, binned_tree_risks.py
 _RARE = (
     *("sparse_group_lasso", "gaussian_without_each", "widths_without_each"),
     *("binned_columns", "binned_cuts", "binned_single_trees", "binned_tree_risk", "binned_trees", "standing_nodes"),

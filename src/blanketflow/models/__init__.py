@@ -1,4 +1,4 @@
-"""Predictive models, one per file, for the PPI and CPI tests and the evaluation."""
+"""Predictive models for the PPI and CPI tests and the evaluation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from ..core.cards import CLASSIFICATION
 from ..core.errors import ConfigError, shown
 from ..core.registry import look_up
-from .base import Model
-from .sklearn_model import SklearnModel
+from .base import Model, SklearnModel
 
 __all__ = ["Model", "build_estimator", "build_prior", "get_model"]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.errors import UnsupportedError
+from ..core.cards import CLASSIFICATION, REGRESSION, TASKS, Card
+from ..core.errors import ConfigError, ParameterError, UnsupportedError, WrongAnswerError, shown
 from ..core.parameters import Configurable
 
 
@@ -110,3 +111,174 @@ class Model(Configurable):
         estimator
             In the manner of scikit-learn: `fit`, `predict`, and `predict_proba` where the metrics want probabilities.
         """
+
+
+@dataclass
+class SklearnModel(Model):
+    """A scikit-learn estimator from another package. Columns are not scaled for it: put a scaler in its pipeline.
+
+    If the ``random_state`` or ``n_jobs`` of the unfitted `template` is None, `build` sets it. `name` is its name in
+    results.
+    """
+
+    template: Any
+    name: str
+    wraps_others: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not all(hasattr(self.template, method) for method in ("fit", "predict", "get_params", "__sklearn_tags__")):
+            raise ConfigError(
+                f"model {self.name!r} is not a scikit-learn estimator: it needs fit, predict, get_params and tags. "
+                "Derive it from sklearn.base.BaseEstimator, or choose a model of blanketflow such as tree."
+            )
+        self.card = Card(self.name, self.name, "model", "An estimator from another package.", "", tasks=self._tasks())
+
+    @classmethod
+    def of_class(cls, name: str, estimator: Any, options: Mapping[str, Any]) -> SklearnModel:
+        """Wrap the class named by ``"package.module:Class"``, constructed with `options`."""
+        try:
+            template = estimator(**options)
+        except TypeError as error:
+            raise ParameterError(f"model {name!r} cannot be made with options {dict(options)!r}: {error}.") from error
+        return cls(template, name)
+
+    @classmethod
+    def of_instance(cls, estimator: Any) -> SklearnModel:
+        """Wrap an estimator object."""
+        return cls(estimator, f"{type(estimator).__module__}:{type(estimator).__name__}")
+
+    def options(self) -> dict[str, Any]:
+        """Return the estimator's own parameters."""
+        return self.template.get_params(deep=False)
+
+    def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
+        """Return a copy of the estimator in which nested estimators are seeded too."""
+        from sklearn.base import clone
+
+        estimator = clone(self.template)
+        ours = {"random_state": seed, **({"n_jobs": n_jobs} if n_jobs != 1 else {})}  # None is one job already
+        unset = [key for key, value in sorted(estimator.get_params().items()) if value is None]
+        given = {key: ours[key.rpartition("__")[2]] for key in unset if key.rpartition("__")[2] in ours}
+        return estimator.set_params(**given) if given else estimator
+
+    def _tasks(self) -> tuple[str, ...]:
+        from sklearn.base import is_classifier, is_regressor
+
+        tasks = ((CLASSIFICATION, is_classifier), (REGRESSION, is_regressor))
+        return tuple(task for task, does in tasks if does(self.template)) or TASKS
+
+
+#: Tolerance for the sum of a row's probabilities; some models work in single precision.
+TOLERANCE = 1e-3
+
+
+def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
+    """Return the prediction of each row of X, shape (n,).
+
+    `classes` are the classes in the training rows; None if the estimator predicts numbers. Raises `WrongAnswerError` if
+    the predictions are not n finite numbers, or not all among these classes.
+    """
+    found = _numbers(estimator.predict(X), "predictions")
+    if found.shape not in ((len(X),), (len(X), 1)):
+        raise WrongAnswerError(f"the model returned predictions of shape {found.shape} for {len(X)} rows")
+    found = found.reshape(-1)
+    if classes is not None:
+        unknown = found[~np.isin(found, classes)]
+        if len(unknown):
+            raise WrongAnswerError(f"the model predicted the class {shown(unknown[0].item())}, which it was not taught")
+    return found
+
+
+def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probability of each class for each row of X, shape (n, k), and the classes of the columns.
+
+    Raises `WrongAnswerError` if these are not probabilities, or not of classes in the training rows.
+    """
+    said = np.asarray(estimator.classes_)
+    if not np.isin(said, classes).all() or len(np.unique(said)) < len(said):
+        raise WrongAnswerError(f"the model says that its classes are {shown(said.tolist())}, which it was not taught")
+    found = _numbers(estimator.predict_proba(X), "probabilities")
+    if found.shape != (len(X), len(said)):
+        raise WrongAnswerError(
+            f"the model returned probabilities of shape {found.shape} for {len(X)} rows and {len(said)} classes"
+        )
+    if (found < -TOLERANCE).any() or (np.abs(found.sum(axis=1) - 1) > TOLERANCE).any():
+        raise WrongAnswerError("the model returned probabilities that are negative or whose sum is not 1")
+    return found, said
+
+
+def class_probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the probability of each of some classes, ascending, for each row of X, (n, r): 0 of one not taught."""
+    found, said = probabilities(estimator, X, classes)
+    whole = np.zeros((len(X), len(classes)))
+    whole[:, np.searchsorted(classes, said)] = found
+    return whole
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    try:
+        found = np.asarray(values)
+    except ValueError as error:
+        raise WrongAnswerError(f"the model returned {what} that are not an array ({error})") from error
+    if found.dtype.kind not in "biuf":
+        raise WrongAnswerError(f"the model returned {what} of type {found.dtype}, which are not numbers")
+    if not np.isfinite(found).all():
+        raise WrongAnswerError(f"the model returned {what} that are not finite")
+    return found
+
+
+class LazyEstimator:
+    """A scikit-learn estimator that is built by ``make(X, y)`` at `fit`.
+
+    It does not derive from scikit-learn's classes, because reading a model's card must not import scikit-learn.
+
+    `estimator_` is the fitted estimator; `classes_` are the class labels, ascending, for classification only.
+    """
+
+    def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], task: str) -> None:
+        self.make = make
+        self.task = task
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> LazyEstimator:
+        """Build the estimator for these rows and fit it."""
+        X, y = np.asarray(X), np.asarray(y)
+        self.estimator_ = self.make(X, y).fit(X, y)
+        if self.task == CLASSIFICATION:
+            self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the predicted class or number of each row."""
+        return self.estimator_.predict(X)
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return class probabilities, with columns in the order of `classes_`."""
+        return self.estimator_.predict_proba(X)
+
+    def score(self, X: np.ndarray, y: np.ndarray) -> float:
+        """Return the accuracy or R2 of the predictions, like scikit-learn's estimators."""
+        from sklearn.metrics import accuracy_score, r2_score
+
+        return float((accuracy_score if self.task == CLASSIFICATION else r2_score)(y, self.predict(X)))
+
+    # The rest is what scikit-learn's clone, scorers and cross-validation need.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters."""
+        return {"make": self.make, "task": self.task}
+
+    def set_params(self, **params: Any) -> LazyEstimator:
+        """Set the constructor's parameters."""
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
+
+        is_classifier = self.task == CLASSIFICATION
+        return Tags(
+            estimator_type="classifier" if is_classifier else "regressor",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags() if is_classifier else None,
+            regressor_tags=None if is_classifier else RegressorTags(),
+        )

@@ -18,10 +18,9 @@ from ..core.registry import is_foreign
 from ..core.seeds import seed_32
 from ..core.table import Column, Table
 from . import build_prior, get_model
-from .base import Model
+from .base import Model, predicted, probabilities
 from .encode import design, moderate
 from .metrics import Predictions, Score, resolve_metrics, score
-from .predictions import predicted, probabilities
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import integer
-from .base import Model
-from .lazy_estimator import LazyEstimator
+from .base import LazyEstimator, Model
 
 #: Distances are equal if they differ relatively by no more than this, which is rounding.
 TIE = 1e-12

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import number
-from .base import Model
-from .lazy_estimator import LazyEstimator
+from .base import LazyEstimator, Model
 
 
 @dataclass

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import number
-from .base import Model
-from .lazy_estimator import LazyEstimator
+from .base import LazyEstimator, Model
 
 #: The largest number of folds for the decision values that calibration uses.
 CALIBRATION_FOLDS = 5

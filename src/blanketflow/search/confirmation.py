@@ -26,10 +26,10 @@ from ..core.prior import NO_GROUPS, group_of
 from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng, derive_seed
 from ..core.table import Column, Table
+from ..models.base import class_probabilities
 from ..models.encode import moderated
-from ..models.predictions import class_probabilities
 from ..selectors.base import FoldOutcome, worst_status
-from ..selectors.judged.model_rankings import linear_model
+from ..selectors.judged.portfolio import linear_model
 from ..selectors.learning import estimator_for, matrix_of
 from .aggregate import aggregate
 

@@ -106,7 +106,7 @@ def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) ->
     Examples
     --------
     >>> from blanketflow.ci import get_ci_test
-    >>> from blanketflow.selectors.causal.srs import SRS
+    >>> from blanketflow.selectors.causal.res import SRS
     >>> why_no_strata(SRS(), get_ci_test("g2"))
     'srs fits a sparse group lasso to rows, which knows no strata'
     """

@@ -13,8 +13,8 @@ from ...core.rows import numbers_of
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column, Table
 from ...models import Model, get_model
+from ...models.base import class_probabilities, predicted
 from ...models.encode import design, moderate, moderated, unit_of_errors
-from ...models.predictions import class_probabilities, predicted
 
 SMALLEST_PROBABILITY = 1e-15
 #: Number of folds for calibrating a model that has no probabilities.

@@ -16,7 +16,7 @@ from ...core.results import CIResult, CIResults
 from ...moves.greedy_ranking import DEVIATIONS, information
 from ...moves.steps import Step, step
 from ..base import Method, Problem
-from ..filters.information import ADJUSTED, information_option
+from ..filters.information_criteria import ADJUSTED, information_option
 
 #: Mutual informations are compared to this many decimals.
 DECIMALS = 12

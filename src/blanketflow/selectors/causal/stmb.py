@@ -16,8 +16,7 @@ from ...moves.parents_and_children import level_wise_neighbours
 from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...moves.strength import all_dependent, is_independent
 from ..base import Method, Problem
-from . import corrected_members
-from .gs import CORRECTION_GUARANTEE
+from .gs import CORRECTION_GUARANTEE, remove
 from .neighbours_and_spouses import neighbourhoods
 
 
@@ -92,7 +91,7 @@ class STMB(Method):
         roles = {decision.feature: decision.role for decision in decisions}
         yield from (decision for decision in decisions if not decision.kept)
         left = [decision.feature for decision in decisions if decision.kept]
-        for decision in corrected_members.remove(problem, left, self.alpha, self.correction) if left else ():
+        for decision in remove(problem, left, self.alpha, self.correction) if left else ():
             yield replace(decision, role=roles[decision.feature])
 
     def _neighbours(self, problem: Problem) -> Neighbours:

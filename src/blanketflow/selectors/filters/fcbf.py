@@ -14,7 +14,7 @@ from ...core.parameters import number
 from ...moves.greedy_ranking import DECIMALS, information
 from ...moves.steps import Step
 from ..base import Method, Problem
-from .information import ADJUSTED, information_option, relevance_of
+from .information_criteria import ADJUSTED, information_option, relevance_of
 
 
 @dataclass

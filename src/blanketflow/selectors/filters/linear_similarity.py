@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
-from ...core.cards import CATEGORICAL
+from ...core.cards import CATEGORICAL, Card
+from ...core.errors import DataError
+from ...core.parameters import choice, number
 from ...core.table import Column
 from ...models.encode import design
+from ...moves.steps import Step
 from ..base import Problem
+from ..ranking import RankingMethod, heaviest_first
 
 
 def feature_columns(problem: Problem, unit: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -58,3 +66,198 @@ def target_columns(target: Column) -> np.ndarray:
 def over_features(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return the sums over each feature's columns, shape (d,), of values of shape (n, m)."""
     return np.add.reduceat(values.sum(axis=0), starts)
+
+
+#: Scales of the columns.
+STANDARD, RAW = "standard", "raw"
+
+
+@dataclass
+class FisherMarkov(RankingMethod):
+    """Rank features by the variance between classes minus gamma times the variance.
+
+    With a linear kernel the Markov random field has no arcs, and its exact optimum keeps each feature whose coefficient
+    theta exceeds the threshold: theta_j = (1/n) sum over classes c of n_c (m_cj - m_j)^2 - gamma (1/n) sum over rows i
+    of (x_ij - m_j)^2. On standardised columns the variance is 1, the first term is the share of it between classes, and
+    gamma moves all coefficients alike, so that it only shifts the threshold; constant columns have the share 0.
+
+    A feature of more than two levels has one column per level, and theta is summed over them. For regression, which the
+    publication does not treat, the least-squares line stands for the class means: with two classes that is the same.
+    Features at the threshold are cut too.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> bf.FisherMarkov(n_features=1).fit(X, y).selected_features_
+    ['petal length (cm)']
+    """
+
+    card: ClassVar[Card] = Card(
+        id="fisher-markov",
+        name="Fisher-Markov selector",
+        family="filter",
+        summary="Ranks features by their variance between classes minus gamma times their variance.",
+        reference="Cheng, Zhou, Cheng (2011) The Fisher-Markov selector: fast selecting maximally separable feature "
+        "subset for multiclass classification with applications to high-dimensional data, IEEE TPAMI 33(6), "
+        "1217-1233, doi:10.1109/TPAMI.2010.195.",
+        guarantee="none",
+        work="sums",
+        cost="no tests; n d sums per class, whatever psi is",
+        formula="(1/n) sum over classes c of n_c (mean of X in c - mean of X)^2 - gamma var(X)",
+        importance="its coefficient: the spread of the class means less gamma times its variance",
+    )
+    draws_rows: ClassVar[bool] = False
+    default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
+
+    gamma: float = number(0.0, "Weight of the variance; a negative weight favours features of large variance.")
+    scale: str = choice(
+        STANDARD, "Whether columns are standardised first (standard) or taken as they are (raw).", (STANDARD, RAW)
+    )
+    threshold: float | None = number(
+        None, "Coefficient that a feature must exceed; null for no threshold.", nullable=True
+    )
+
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "ranks by sums over rows"
+
+    def rank(self, problem: Problem, n_features: int) -> list[Step]:
+        """Rank by the coefficients, which are statistic and importance."""
+        is_standard = self.scale == STANDARD
+        columns, starts = feature_columns(problem, unit=is_standard)
+        between = over_features((target_columns(problem.table[problem.target]).T @ columns) ** 2, starts)
+        variance: np.ndarray | float = 1.0
+        if not is_standard:
+            between, variance = between / len(columns), over_features(columns**2, starts) / len(columns)
+        coefficients = between - self.gamma * variance
+        if not np.isfinite(coefficients).all():
+            raise DataError("fisher-markov: the variance of a column is too large for scale: raw. Use scale: standard.")
+        unit = float(np.max(variance)) or 1.0
+        return heaviest_first(problem.features, coefficients, n_features, self.threshold, unit)
+
+
+#: Shares of correlations are compared to this many decimals, so that float noise does not decide ties.
+DECIMALS = 12
+#: Correlations with the residual at or below it are none.
+SMALLEST = 1e-10
+#: What a column of unit norm must have outside the span of others not to be one of their combinations.
+SMALLEST_OUTSIDE = 1e-8
+
+
+@dataclass
+class SPFSLAR(RankingMethod):
+    """Admit features in the order in which a least-angle path towards the target's similarity of rows takes them up.
+
+    The target makes rows alike by YY': Y has one column per class, 1 / sqrt(n_c) in its n_c rows; for regression it is
+    the target, centred and of unit norm. Features are centred and of unit norm. The residual starts as R = Y. The
+    feature with the largest ||x' R|| becomes active; then R moves towards its projection on the active features, which
+    lowers their common ||x' R||, until another feature's equals it. That feature becomes active, and so on.
+
+    A feature that is a combination of active ones, such as a copy, has nothing to add and is passed over; so is a
+    constant one. The path ends when no feature is correlated with the residual: then fewer than `n_features` are
+    ranked. A feature of more than two levels has one column per level and ||X' R|| over all of them; together they have
+    unit norm.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> bf.SPFSLAR(n_features=2).fit(X, y).selected_features_
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    card: ClassVar[Card] = Card(
+        id="spfs-lar",
+        name="SPFS-LAR",
+        family="filter",
+        summary="Takes up features along a least-angle regression path towards the target's similarity of rows.",
+        reference="Zhao, Wang, Liu, Ye (2013) On similarity preserving feature selection, IEEE TKDE 25(3), 619-632, "
+        "doi:10.1109/TKDE.2011.222.",
+        guarantee="none",
+        work="sums",
+        cost="no tests; psi n (d + psi) c sums for psi features and c classes",
+        formula="||x' R||, R the residual of the target's similarity factor Y along the least-angle path when X is "
+        "taken up",
+        importance="its correlation with what was left of the target's similarities when it was ranked",
+    )
+    draws_rows: ClassVar[bool] = False
+    default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
+
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "ranks by a path of regressions on rows"
+
+    def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
+        """Rank along the path; statistic and importance are ||x' R|| when a feature is taken up."""
+        columns, starts = feature_columns(problem, unit=True)
+        path = _path(columns, starts, target_columns(problem.table[problem.target]))
+        for _, (feature, correlation) in zip(range(n_features), path, strict=False):
+            problem.check_time()
+            yield Step(problem.features[feature], correlation, importance=correlation)
+
+
+def _path(columns: np.ndarray, starts: np.ndarray, residual: np.ndarray) -> Iterator[tuple[int, float]]:
+    """Yield features as they are taken up, with the correlation at which they are.
+
+    The features have unit norm, as `feature_columns` returns them; `residual`, (n, c), is the target.
+    """
+    stops = np.append(starts[1:], columns.shape[1])
+    products = residual.T @ columns
+    squares = over_features(products**2, starts)
+    is_out = squares > 0
+    active = float(np.sqrt(squares.max(initial=0.0)))
+    chosen = int(np.argmax(np.round(squares / (active**2 or 1.0), DECIMALS)))
+    basis = np.empty((len(columns), 0))
+    while active > SMALLEST:
+        is_out[chosen] = False
+        added = _outside(basis, columns[:, starts[chosen] : stops[chosen]])
+        if added.shape[1]:
+            yield chosen, active
+            basis = np.hstack([basis, added])
+        if not is_out.any():
+            return
+        # The active features' products with the residual shrink in proportion, whatever the others' do.
+        towards = basis @ (basis.T @ residual)
+        change = towards.T @ columns
+        left = np.where(is_out, np.round(_shares_left(active, products, change, starts), DECIMALS), -1.0)
+        chosen = int(np.argmax(left))
+        residual = residual - (1.0 - left[chosen]) * towards
+        products -= (1.0 - left[chosen]) * change
+        active *= float(left[chosen])
+
+
+def _shares_left(active: float, products: np.ndarray, change: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return, for each feature, to which share of their correlation the active ones fall until its equals theirs.
+
+    That is the largest u in 0 .. 1 with ||E + u G|| = u active, E being its products at the end of the way, where the
+    active ones have none, and G their change: the largest root of (active^2 - G^2) u^2 - 2 EG u - E^2.
+    """
+    end = products - change
+    a = active**2 - over_features(change**2, starts)
+    b = over_features(end * change, starts)
+    c = over_features(end**2, starts)
+    root = np.sqrt(np.maximum(b * b + a * c, 0.0))
+    # Of the two forms of the root, the one that adds numbers of one sign; where b is positive, a is too.
+    is_positive = b > 0
+    top, bottom = np.where(is_positive, b + root, c), np.where(is_positive, a, root - b)
+    left = np.clip(top / np.where(bottom > 0, bottom, 1.0), 0.0, 1.0)
+    is_level = over_features(products**2, starts) >= active**2 * (1.0 - 10.0**-DECIMALS)
+    return np.where(is_level, 1.0, left)
+
+
+def _outside(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of what columns have outside the span of a basis, shape (n, number added)."""
+    n_before = basis.shape[1]
+    for column in columns.T:
+        norm = np.linalg.norm(column)
+        left = column
+        for _ in range(2):  # twice is enough for orthogonality to machine precision
+            left = left - basis @ (basis.T @ left)
+        if (outside := np.linalg.norm(left)) > SMALLEST_OUTSIDE * norm:
+            basis = np.column_stack([basis, left / outside])
+    return basis[:, n_before:]

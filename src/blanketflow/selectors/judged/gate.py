@@ -12,11 +12,10 @@ from ...core.numerics import standardised
 from ...core.rows import balanced_parts
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column
-from ...models.predictions import class_probabilities, predicted
+from ...models.base import class_probabilities, predicted
 from ..learning import estimator_for, task_of
-from .model_rankings import boosted_model
 from .pace import Pace
-from .rows import Rows
+from .portfolio import Rows, boosted_model
 from .yardstick import scores_of
 
 #: Levels of the test of single columns and of that of trees on all: together they find something in 5 % of noise.

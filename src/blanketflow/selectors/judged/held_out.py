@@ -20,10 +20,8 @@ from ..base import FoldOutcome, no_search
 from .gate import Gate, of_columns, of_trees
 from .judged_round import ALL, FEW_FEATURES, NONE, Candidate, Judge, Round
 from .pace import Pace
-from .portfolio import CONSENSUS, FIRST, RANKINGS, by_mean_rank, log_ranks
-from .probabilities import calibrated, log_loss, roc_auc
-from .rows import Rows
-from .yardstick import AUTO, ERROR, LOG_LOSS, judged_target, yardstick
+from .portfolio import CONSENSUS, FIRST, RANKINGS, Rows, by_mean_rank, log_ranks
+from .yardstick import AUTO, ERROR, LOG_LOSS, calibrated, judged_target, log_loss, roc_auc, yardstick
 
 #: Numbers of features that are judged; of more than 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)

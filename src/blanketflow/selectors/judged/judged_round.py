@@ -16,16 +16,12 @@ from ...core.cards import CLASSIFICATION
 from ...core.limits import LimitReached
 from ...core.seeds import seed_32
 from ...core.table import Column
-from ...models.base import Model
+from ...models.base import Model, predicted, probabilities
 from ...models.knn import KNN
-from ...models.predictions import predicted, probabilities
 from ..learning import estimator_for, task_of
-from .model_rankings import boosted_model, linear_model
 from .pace import Pace
-from .portfolio import rankings
-from .probabilities import smoothed
-from .rows import Rows
-from .yardstick import ERROR, LOG_LOSS
+from .portfolio import Rows, boosted_model, linear_model, rankings
+from .yardstick import ERROR, LOG_LOSS, smoothed
 
 #: All features, and none: the references, beside each ranking with its numbers of features.
 ALL, NONE = "all", "none"

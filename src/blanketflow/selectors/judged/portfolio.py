@@ -3,21 +3,250 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from .dependence_rankings import (
-    MOST_COMPARED,
-    by_blanket,
-    by_f_test,
-    by_information,
-    by_joint_information,
-    by_near_rows,
-)
-from .model_rankings import by_boosted_elimination, by_forest, by_lasso
+from ...ci.base import CITest
+from ...ci.choice import choose_test, described
+from ...ci.contingency.g2_and_chi2 import G2
+from ...ci.feature_groups import variables
+from ...core.cards import CLASSIFICATION
+from ...core.limits import NO_LIMITS, Limits
+from ...core.numerics import standardised
+from ...core.prior import PriorKnowledge
+from ...core.seeds import seed_32
+from ...core.table import Column, Table
+from ...models.base import Model
+from ...models.encode import Design, design, moderate, moderated
+from ...models.lightgbm import LightGBM
+from ...models.linear_models import Logistic, Ridge
+from ...models.tree_models import Forest
+from ..base import FoldOutcome, Method, no_search
+from ..causal.iamb import IAMB
+from ..filters.information_criteria import JMI, MIM
+from ..filters.relief import Relief
+from ..learning import estimator_for, own_weights, task_of
+from ..ranking import RankingMethod
 from .pace import Pace
-from .rows import Rows
+
+#: Strengths of the penalty on the path of the lasso, and the last as a share of the first, which lets nothing in.
+N_PENALTIES, LAST = 30, 1e-3
+
+
+def linear_model(target: Column) -> Model:
+    """Return the linear model of a target."""
+    return Logistic(max_iter=100) if task_of(target) == CLASSIFICATION else Ridge()
+
+
+def boosted_model(target: Column) -> Model:
+    """Return boosted trees of a target: fewer rounds for many classes, each of which needs a tree in every round.
+
+    Few bins, few rounds and small trees: a fit takes a fifth of the usual time.
+    """
+    n_classes = len(target.levels) if task_of(target) == CLASSIFICATION else 2
+    return LightGBM(n_estimators=max(10, 60 // max(2, n_classes)), learning_rate=0.2, num_leaves=8, max_bin=63)
+
+
+def by_forest(rows: Rows) -> np.ndarray:
+    """Rank by the importances of a random forest."""
+    weights = _weights(rows, Forest(n_estimators=50, min_samples_leaf=3), rows.design.blocks)
+    return np.argsort(-np.round(weights, 12), kind="stable")
+
+
+def by_boosted_elimination(rows: Rows) -> np.ndarray:
+    """Rank by recursive elimination: the features that matter least to boosted trees leave, and they are fitted again.
+
+    A quarter leaves at a time, and of more than 200 features half. Guyon, Weston, Barnhill and Vapnik (2002),
+    doi:10.1023/A:1012487302797.
+    """
+    model, left, last = boosted_model(rows.target), np.arange(len(rows.names)), []
+    while len(left) > 1:
+        weights = _weights(rows, model, [rows.design.blocks[j] for j in left])
+        n_leaving = max(1, int(len(left) * (0.5 if len(left) > 200 else 0.25)))
+        worst = np.argsort(np.round(weights, 12), kind="stable")[:n_leaving]
+        last += left[worst].tolist()
+        left = np.delete(left, worst)
+    return np.array([*left.tolist(), *reversed(last)], dtype=np.int64)
+
+
+def by_lasso(rows: Rows) -> np.ndarray:
+    """Rank by the penalty under which a feature's coefficients first are not zero, then by their size at the end.
+
+    The path of least squares with an L1 penalty; several classes share one path, with a group for each column
+    (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x).
+    """
+    from sklearn.linear_model import enet_path
+
+    y, is_class = rows.y, task_of(rows.target) == CLASSIFICATION
+    outcomes = (y[:, np.newaxis] == np.unique(y)).T if is_class else y[np.newaxis]
+    scale = np.sqrt(len(y))  # columns of variance 1
+    X = np.asfortranarray(scale * standardised(rows.design.matrix.T).T)
+    Y = scale * standardised(outcomes[:1] if len(outcomes) == 2 else outcomes).T
+    rows.check_time()
+    first = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()) / len(X)
+    if not first:
+        return np.arange(len(rows.names))
+    penalties = np.geomspace(first, LAST * first, N_PENALTIES)
+    _, path, _ = enet_path(X, Y[:, 0] if Y.shape[1] == 1 else Y, l1_ratio=1.0, alphas=penalties, tol=1e-3)
+    sizes = np.abs(path.reshape(-1, X.shape[1], path.shape[-1])).sum(axis=0)  # columns, penalties
+    of_features = np.add.reduceat(sizes, [block.start for block in rows.design.blocks], axis=0)
+    is_in = of_features > 0
+    enters = np.where(is_in.any(axis=1), is_in.argmax(axis=1), N_PENALTIES)
+    return np.lexsort((-np.round(of_features[:, -1], 12), enters))
+
+
+def _weights(rows: Rows, model: Model, blocks: list[slice]) -> np.ndarray:
+    """Return what a model fitted to some features says of each, shape (number of blocks,)."""
+    rows.check_time()
+    widths = [block.stop - block.start for block in blocks]
+    X = rows.design.matrix[:, np.concatenate([np.arange(block.start, block.stop) for block in blocks])]
+    fitted = estimator_for(model, rows.target, seed_32(rows.seed, "portfolio"), X, np.arange(len(X))).fit(X, rows.y)
+    weights = own_weights(fitted)
+    if weights is None or len(weights) != X.shape[1]:  # a single class: the prior says nothing
+        return np.zeros(len(blocks))
+    return np.add.reduceat(weights, np.cumsum([0, *widths[:-1]]))
+
+
+#: Level at which the search for a blanket admits features: a loose one, since beginnings of its order are judged.
+ALPHA = 0.1
+#: Features that take part where each is compared with those that were taken; the others follow by mutual information.
+MOST_COMPARED = 100
+#: Differences between two rows in one feature that Relief looks at. Of more rows some are drawn.
+MOST_DIFFERENCES, FEWEST_ROWS = 200_000_000, 30
+
+
+def by_information(rows: Rows) -> np.ndarray:
+    """Rank by mutual information with the target, of numbers in five bins; features of one value are last."""
+    order = _by_criterion(rows, MIM(n_features=len(rows.names)))
+    return np.concatenate([order, np.setdiff1d(np.arange(len(rows.names)), order)])
+
+
+def by_joint_information(rows: Rows) -> np.ndarray:
+    """Rank by JMI: the information that a feature has together with each of those taken before."""
+    return _by_criterion(rows, JMI(n_features=min(MOST_COMPARED, len(rows.names))))
+
+
+def by_f_test(rows: Rows) -> np.ndarray:
+    """Rank by the F statistic of a column and the target; a feature of labels has its best level's.
+
+    It grows with the share of variance that one explains of the other, which is what is computed.
+    """
+    X = standardised(rows.design.matrix.T)  # (columns, n), of length 1
+    if task_of(rows.target) == CLASSIFICATION:
+        is_class = rows.y[:, np.newaxis] == np.unique(rows.y)
+        explained = ((X @ is_class) ** 2 / is_class.sum(axis=0)).sum(axis=1)
+    else:
+        explained = (X @ standardised(rows.y[np.newaxis].astype(float))[0]) ** 2
+    rows.check_time()
+    weights = np.maximum.reduceat(np.round(explained, 12), [block.start for block in rows.design.blocks])
+    return np.argsort(-weights, kind="stable")
+
+
+def by_near_rows(rows: Rows) -> np.ndarray:
+    """Rank by Relief: how much a feature differs between near rows with other targets."""
+    n, d = rows.features.n_rows, len(rows.features)
+    n_drawn = max(FEWEST_ROWS, MOST_DIFFERENCES // (n * d))
+    method = Relief(n_features=len(rows.names), n_iterations=None if n_drawn >= n else n_drawn)
+    return _order(rows, rows.run(method, None))
+
+
+def by_blanket(rows: Rows) -> np.ndarray:
+    """Give the features in the order in which IAMB admits them, with the CI test that suits the rows.
+
+    What IAMB admits at a smaller level is a beginning of this order.
+    """
+    found = rows.run(IAMB(alpha=ALPHA), rows.test)
+    rows.count_tests(found.n_tests)
+    return _order(rows, found)
+
+
+def _by_criterion(rows: Rows, method: RankingMethod) -> np.ndarray:
+    return _order(rows, rows.run(method, G2()))
+
+
+def _order(rows: Rows, outcome: FoldOutcome) -> np.ndarray:
+    """Return the positions of the candidates."""
+    rows.check_time()
+    position = {name: i for i, name in enumerate(rows.names)}
+    names = variables([step.feature for step in outcome.candidates], rows.feature_groups)
+    return np.array([position[name] for name in names], dtype=np.int64)
+
+
+@dataclass
+class Rows:
+    """Some rows of a question: features and target, and what rankings of them share.
+
+    Parameters
+    ----------
+    features : Table
+        The columns of the features, without missing cells; those of a group stand one behind the other.
+    target : Column
+        The target.
+    seed : int
+        Seed of the models.
+    check_time : function
+        Called between models and between tests; raises `LimitReached` if the time is over.
+    count_tests : function
+        Told how many CI tests were made.
+    feature_groups : mapping of str to tuple of str
+        The columns of the features that are groups.
+    search : callable returning FoldOutcome
+        Runs a method on a table: that of `Problem`.
+    """
+
+    features: Table
+    target: Column
+    seed: int
+    check_time: Callable[[], None] = field(default=lambda: None)
+    count_tests: Callable[[int], None] = field(default=lambda _: None)
+    feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    search: Callable[..., FoldOutcome] = no_search
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the features; their positions are meant wherever features have positions."""
+        return variables(self.features.names, self.feature_groups)
+
+    @cached_property
+    def design(self) -> Design:
+        """What models read."""
+        counts = [len(self.feature_groups.get(name, (name,))) for name in self.names]
+        return design(moderate(self.features)).joined(counts)
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """The target as numbers or codes, (n,)."""
+        return moderated(self.target)
+
+    @cached_property
+    def test(self) -> CITest:
+        """The CI test of searches that propose sets, of linear relations even where some bend.
+
+        What they find is judged on rows held out, and each round takes many tests.
+        """
+        return self.suited("spline takes long")
+
+    def suited(self, no_spline: str = "") -> CITest:
+        """Return the CI test that suits these columns and rows."""
+        seen = described(self.features, self.target)
+        return choose_test(seen, self.features.n_rows, no_spline=no_spline).configured()
+
+    def of(self, positions: np.ndarray) -> Rows:
+        """Return the same rows with some features, by their positions."""
+        names = [self.names[j] for j in positions]
+        groups = {name: self.feature_groups[name] for name in names if name in self.feature_groups}
+        columns = [column for name in names for column in groups.get(name, (name,))]
+        return replace(self, features=self.features.select(columns), feature_groups=groups)
+
+    def run(self, method: Method, test: CITest | None, limits: Limits = NO_LIMITS) -> FoldOutcome:
+        """Return what a method finds on these rows, within the limits and the time of the whole."""
+        prior, limits = PriorKnowledge(feature_groups=self.feature_groups), replace(limits, check_time=self.check_time)
+        found = method, test, self.features, self.target, self.seed, limits
+        return self.search(*found, prior=prior, finds_stand_ins=False)
+
 
 #: Features that a table is cut to before it is ranked, by mutual information; those that are cut follow in that order.
 MOST_RANKED = 2000

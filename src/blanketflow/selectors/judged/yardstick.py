@@ -12,6 +12,7 @@ from ...core.errors import ParameterError
 from ...core.numerics import standardised
 from ...core.table import Column
 from ...core.task import has_rare_class
+from ...models.metrics import SMALLEST_PROBABILITY
 from ..learning import task_of
 
 ERROR, LOG_LOSS, R2, NORMAL_SCORES = "error", "log-loss", "r2", "normal-scores"
@@ -74,3 +75,98 @@ def scores_of(numbers: np.ndarray) -> np.ndarray:
     """
     _, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     return normal_scores(counts)[place]
+
+
+#: Steps of Newton's method; most need eight.
+MOST_STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-8, 2.0
+
+
+def smoothed(shares: np.ndarray, n_votes: int, taught: np.ndarray) -> np.ndarray:
+    """Return shares of votes with one more vote, of the training rows' shares of the classes: none is 0 or 1.
+
+    Examples
+    --------
+    >>> smoothed(np.array([[1.0, 0.0]]), 4, np.array([0, 0, 0, 1])).round(3).tolist()
+    [[0.94, 0.06]]
+    """
+    counts = np.bincount(taught.astype(np.int64), minlength=shares.shape[1]) + 0.5
+    return (n_votes * shares + counts / counts.sum()) / (n_votes + 1)
+
+
+def calibrated(said: np.ndarray, truth: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Return probabilities that are calibrated on the rows of other parts (Platt 1999), class by class.
+
+    Parameters
+    ----------
+    said : ndarray of shape (n_judges, n_classes, n)
+        Probabilities of held-out rows, none of them 0 or 1.
+    truth : ndarray of shape (n,)
+        The rows' classes.
+    parts : ndarray of shape (n,)
+        Each part is calibrated by the others.
+    """
+    found = np.empty_like(said)
+    for label in range(said.shape[1]):
+        if said.shape[1] == 2 and label:
+            found[:, 1] = 1 - found[:, 0]
+            continue
+        scores, is_it = np.log(said[:, label]) - np.log1p(-said[:, label]), truth == label
+        for part in range(parts.max() + 1):
+            others, own = parts != part, parts == part
+            slope, base = _platt(scores[:, others], is_it[others])
+            found[:, label, own] = 1 / (1 + np.exp(-(slope[:, None] * scores[:, own] + base[:, None])))
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def log_loss(probabilities: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return each row's loss, from probabilities of shape (..., n_classes, n), as (..., n)."""
+    own = np.moveaxis(probabilities, -2, -1)[..., np.arange(len(truth)), truth.astype(np.int64)]
+    return -np.log(np.maximum(own, SMALLEST_PROBABILITY))
+
+
+def roc_auc(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return the mean over classes of the ROC AUC of one against rest, from (..., n_classes, n), as (...).
+
+    Examples
+    --------
+    >>> float(roc_auc(np.array([[0.9, 0.2, 0.5], [0.1, 0.8, 0.5]]), np.array([0, 1, 1])))
+    1.0
+    """
+    from scipy.stats import rankdata
+
+    counts, n = np.bincount(truth.astype(np.int64), minlength=said.shape[-2]), len(truth)
+    present = np.flatnonzero((counts > 0) & (counts < n))
+    found = []
+    for label in present[: 1 if said.shape[-2] == 2 else None]:
+        own = rankdata(np.round(said[..., label, :], 12), axis=-1)[..., truth == label].sum(axis=-1)
+        n_own = counts[label]
+        found.append((own - n_own * (n_own + 1) / 2) / (n_own * (n - n_own)))
+    return np.mean(found, axis=0) if found else np.full(said.shape[:-2], 0.5)
+
+
+def _platt(scores: np.ndarray, is_it: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return slopes and constants of the chance by each row of scores, (n_judges, n); no slope is negative.
+
+    A judge whose order is the wrong way round says nothing. The rows count a little as the other class, as Platt has
+    it, so that there is a finite answer where scores divide the classes.
+    """
+    n, n_is = len(is_it), int(is_it.sum())
+    wanted = np.where(is_it, (n_is + 1) / (n_is + 2), 1 / (n - n_is + 2))
+    share = wanted.mean()
+    centre, spread = scores.mean(axis=1), scores.std(axis=1)
+    x = (scores - centre[:, None]) / np.where(spread > 1e-9, spread, np.inf)[:, None]
+    slope, base = np.zeros(len(x)), np.full(len(x), np.log(share / (1 - share)))
+    for _ in range(MOST_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(slope[:, None] * x + base[:, None], -30, 30)))
+        error, weight = wanted - p, p * (1 - p) + 1e-12
+        of_base, of_both, of_slope = weight.sum(axis=1), (weight * x).sum(axis=1), (weight * x**2).sum(axis=1)
+        determinant = np.maximum(of_base * of_slope - of_both**2, 1e-12 * of_base)
+        up, along = error.sum(axis=1), (error * x).sum(axis=1)
+        steps = np.stack([of_base * along - of_both * up, of_slope * up - of_both * along]) / determinant
+        steps = np.clip(np.where(spread > 1e-9, steps, 0.0), -LARGEST_STEP, LARGEST_STEP)
+        slope, base = slope + steps[0], base + steps[1]
+        if np.abs(steps).max() < SMALL_STEP:
+            break
+    says_nothing = slope <= 0
+    slope = np.where(says_nothing, 0.0, slope) / np.where(spread > 1e-9, spread, np.inf)
+    return slope, np.where(says_nothing, np.log(share / (1 - share)), base - slope * centre)

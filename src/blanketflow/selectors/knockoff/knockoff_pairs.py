@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, NUMERIC
-from ...core.errors import DataError, ParameterError
+from ...core.errors import DataError, ParameterError, UnknownNameError, did_you_mean
+from ...core.graph import DAG
 from ...core.table import Column, Table
 from ...models.encode import design
 from ..base import Problem
-from .discrete_law import DiscreteLaw, chain_arcs, estimated_law, network_law
 from .gaussian_knockoffs import KnockoffLaw
-from .table_factors import Factor, elimination_order
 
 #: What is known of the features, in the words of the parameter.
 GAUSSIAN, MARKOV_CHAIN, NETWORK = "gaussian", "markov-chain", "network"
@@ -276,3 +277,206 @@ def table_of(features: Table, levels: Sequence[Sequence[str]], codes: np.ndarray
             numbers = np.array([_number(level, column.kind) for level in of_column], dtype=np.float64)
             columns.append(Column(column.name, column.kind, numbers[coded]))
     return Table(columns)
+
+
+#: Cells of the largest table, of one row.
+MOST_CELLS = 2**18
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A table over the variables of `scope`, shape (1 or n, levels of each): one for all rows, or one for each."""
+
+    scope: tuple[int, ...]
+    table: np.ndarray
+
+
+class Factors:
+    """The factors of a law, found by their variables. `sizes` are the numbers of levels of all variables."""
+
+    def __init__(self, sizes: Sequence[int], factors: Iterable[Factor] = ()) -> None:
+        self.sizes = tuple(sizes)
+        self._of: list[dict[int, Factor]] = [{} for _ in self.sizes]
+        self._n_added = 0
+        for factor in factors:
+            self.add(factor)
+
+    def add(self, factor: Factor) -> None:
+        """Add a factor; one without variables says nothing and is left out."""
+        for variable in factor.scope:
+            self._of[variable][self._n_added] = factor
+        self._n_added += 1
+
+    def all(self) -> list[Factor]:
+        """Return all factors."""
+        return list({at: factor for of_one in self._of for at, factor in of_one.items()}.values())
+
+    def neighbours(self, members: Iterable[int]) -> set[int]:
+        """Return the variables that share a factor with some of the members, which are not among them."""
+        members = set(members)
+        return {v for member in members for factor in self._of[member].values() for v in factor.scope} - members
+
+    def pop(self, members: Sequence[int]) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Take out the factors of some members, and return their product and the other variables in it.
+
+        The product has the shape (1 or n, combinations of the members, levels of each other variable): the last member
+        varies fastest. Raises `DataError` if that is too large.
+        """
+        others = tuple(sorted(self.neighbours(members)))
+        shape = [self.sizes[v] for v in (*members, *others)]
+        if math.prod(shape) > MOST_CELLS:
+            raise DataError(
+                f"knockoffs: the graph ties {len(others) + len(members)} features together, whose table has "
+                f"{math.prod(shape):,} cells, more than {MOST_CELLS:,}. Give a graph of smaller treewidth, or merge "
+                "levels."
+            )
+        axis = {v: at for at, v in enumerate((*members, *others), start=1)}
+        taken = {at: factor for member in members for at, factor in self._of[member].items()}
+        product = np.ones((1, *shape))
+        for at, factor in taken.items():
+            order = sorted(range(len(factor.scope)), key=lambda k: axis[factor.scope[k]])
+            table = factor.table.transpose(0, *(k + 1 for k in order))
+            spread = [1] * len(axis)
+            for k in order:
+                spread[axis[factor.scope[k]] - 1] = self.sizes[factor.scope[k]]
+            product = product * table.reshape(len(table), *spread)
+            for variable in factor.scope:
+                del self._of[variable][at]
+        return product.reshape(len(product), math.prod(shape[: len(members)]), *shape[len(members) :]), others
+
+
+def without(factors: Factors, hidden: Iterable[int]) -> Factors:
+    """Sum some variables out of a law, in place, those of the smallest tables first, and return it."""
+    for (variable,) in elimination_order(factors, [(variable,) for variable in hidden])[0]:
+        product, others = factors.pop((variable,))
+        factors.add(Factor(others, product.sum(axis=1)))
+    return factors
+
+
+def elimination_order(factors: Factors, groups: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], int]:
+    """Return an order in which groups of variables leave a law, and the cells of the largest table on the way.
+
+    Each time it is a group whose table is smallest, the first of equals: a chain leaves from its first variable on.
+    Finding the best order is hard; this one is greedy.
+
+    Examples
+    --------
+    >>> chain = Factors([2, 2, 2], [Factor((0, 1), np.ones((1, 2, 2))), Factor((1, 2), np.ones((1, 2, 2)))])
+    >>> elimination_order(chain, [(0,), (1,), (2,)])
+    ([(0,), (1,), (2,)], 4)
+    """
+    group_of = {v: at for at, group in enumerate(groups) for v in group}
+    near = [factors.neighbours(group) for group in groups]
+
+    def cells(at: int) -> float:
+        return float(math.prod(factors.sizes[v] for v in (*groups[at], *near[at])))
+
+    weights = np.array([cells(at) for at in range(len(groups))])
+    order, largest = [], 1.0
+    for _ in groups:
+        at = int(np.argmin(weights))
+        order.append(groups[at])
+        largest, weights[at] = max(largest, weights[at]), np.inf
+        gone = set(groups[at])
+        for other in {group_of[v] for v in near[at] if v in group_of}:
+            near[other] = (near[other] | near[at]) - gone - set(groups[other])
+            weights[other] = cells(other)
+    return order, int(min(largest, 1e18))
+
+
+@dataclass(frozen=True)
+class DiscreteLaw:
+    """The joint law of discrete features: a product of tables over a few of them each.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the features.
+    levels : tuple of tuple of str
+        Of each feature.
+    factors : tuple of Factor
+        Over positions of features.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    factors: tuple[Factor, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of levels."""
+        return tuple(map(len, self.levels))
+
+    def whole(self) -> Factors:
+        """Return the factors, to work on."""
+        return Factors(self.sizes, self.factors)
+
+
+def network_law(network: Any, names: Sequence[str], where: str) -> DiscreteLaw:
+    """Return the law of some nodes of a discrete Bayesian network; all other nodes, the target too, are summed out.
+
+    Raises `ParameterError`, beginning with `where`, if it is no discrete network, and `UnknownNameError` if it has no
+    such node.
+    """
+    nodes = getattr(network, "nodes", None)
+    if not isinstance(nodes, Mapping) or not all(hasattr(node, "cpt") for node in nodes.values()):
+        raise ParameterError(
+            f"{where}: network must be a discrete network, such as one from simulate.read_network, for law: network."
+        )
+    for name in names:
+        if name not in nodes:
+            raise UnknownNameError(f"{where}: the network has no node {name!r}. {did_you_mean(name, nodes)}")
+    order, relevant = network.dag().topological_order(), set(names)
+    for name in reversed(order):  # children first: what has no descendant among the features says nothing of them
+        if name in relevant:
+            relevant.update(nodes[name].parents)
+    kept = [*names, *(name for name in order if name in relevant and name not in set(names))]
+    place = {name: at for at, name in enumerate(kept)}
+    factors = [
+        Factor(tuple(place[v] for v in (*nodes[name].parents, name)), nodes[name].cpt[np.newaxis]) for name in kept
+    ]
+    whole = without(Factors([len(nodes[name].levels) for name in kept], factors), range(len(names), len(kept)))
+    return DiscreteLaw(tuple(names), tuple(nodes[name].levels for name in names), tuple(whole.all()))
+
+
+def chain_arcs(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the arcs of a chain.
+
+    Examples
+    --------
+    >>> chain_arcs(["a", "b", "c"])
+    [('a', 'b'), ('b', 'c')]
+    """
+    return list(pairwise(names))
+
+
+def estimated_law(
+    names: Sequence[str],
+    levels: Sequence[tuple[str, ...]],
+    codes: np.ndarray,
+    arcs: Iterable[tuple[str, str]],
+    where: str,
+) -> DiscreteLaw:
+    """Return the law of a graph whose tables are shares of the rows, `codes` of shape (n, features).
+
+    Each combination of the parents' levels has one row more, spread over the levels, so that no level is impossible.
+    Raises `ParameterError`, beginning with `where`, if an arc names something else, and `DataError` for a cycle or a
+    table that is too large.
+    """
+    arcs = [(str(parent), str(child)) for parent, child in arcs]
+    for name in dict.fromkeys(name for arc in arcs for name in arc):
+        if name not in names:
+            raise ParameterError(f"{where}: arcs name {name!r}, which is no feature. {did_you_mean(name, names)}")
+    dag, place, factors = DAG(arcs, names), {name: at for at, name in enumerate(names)}, []
+    for name in names:
+        scope = tuple(place[v] for v in (*dag.parents(name), name))
+        shape = tuple(len(levels[v]) for v in scope)
+        if np.prod(shape, dtype=np.float64) > MOST_CELLS:
+            raise DataError(
+                f"{where}: the table of {name!r} given {len(scope) - 1} parents has more than {MOST_CELLS:,} cells. "
+                "Leave out arcs, or merge levels."
+            )
+        cells = np.ravel_multi_index(tuple(codes[:, list(scope)].T), shape)
+        counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape) + 1.0 / shape[-1]
+        factors.append(Factor(scope, (counts / counts.sum(axis=-1, keepdims=True))[np.newaxis]))
+    return DiscreteLaw(tuple(names), tuple(levels), tuple(factors))

@@ -26,7 +26,7 @@ from ..judged.held_out import Judged, judge
 from ..judged.in_time import judged_in_time
 from ..judged.judged_round import NONE
 from ..judged.pace import Pace
-from ..judged.rows import Rows
+from ..judged.portfolio import Rows
 from ..judged.verdict import rests_on_in_words, verdict
 from ..judged.yardstick import AUTO, BY_GAIN, CHOICES
 from ..stand_ins import with_stand_ins

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...ci.multiple_testing import BH, BY, NONE, rejected
+from ...ci.tails import chi2_tail
 from ...core.cards import Card
 from ...core.near_copies import clusters_of_copies
 from ...core.parameters import choice, number
 from ...moves.steps import Step
 from ..base import Method, Problem
 from ..filters.linear_similarity import target_columns
-from ..knockoff.columns_for_knockoffs import columns_of, known_columns
-from ..knockoff.covariance_option import TakesCovariance, covariance_option
-from ..knockoff.distillation import dcrt_p_values
+from ..knockoff.columns_for_knockoffs import TakesCovariance, columns_of, covariance_option, known_columns
+from ..knockoff.gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
 
 
 @dataclass
@@ -150,3 +150,189 @@ def _double(p_values: np.ndarray, log_p: np.ndarray, at: list[int]) -> None:
     """Double the p-values of features that are tested twice."""
     log_p[at] = np.minimum(log_p[at] + np.log(2), 0.0)
     p_values[at] = np.minimum(2 * p_values[at], 1.0)
+
+
+#: Rounds in which the scaled lasso finds the level of the noise, and the change of it that ends them.
+ROUNDS, CLOSE = 30, 1e-4
+#: Penalties of the lasso that are tried, as multiples of the one under which noise alone lets nothing in.
+PENALTIES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
+#: Where the law is estimated, no smaller penalty is tried than that under which a lasso keeps this share of the rows as
+#: columns: what is left of the target then says too little of its noise.
+MOST_KEPT = 0.25
+#: More degrees of freedom than this share of the rows count as this share.
+MOST_FREEDOM = 0.999
+#: A column of which the others leave less than this share of its variance is a copy of them.
+SMALLEST_SHARE = 1e-8
+
+
+def left_of_features(
+    columns: np.ndarray, owners: np.ndarray, correlations: np.ndarray | None = None
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Return what the linear law of all other features leaves of each column, (n, m), and its covariances.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, m)
+        Centred columns of variance 1.
+    owners : ndarray of shape (m,)
+        The position of the feature that each belongs to: columns of one feature do not explain each other.
+    correlations : ndarray of shape (m, m), optional
+        The known law. Without it correlations are estimated, shrunken as Ledoit and Wolf have it.
+
+    Returns
+    -------
+    left : ndarray of shape (n, m)
+    covariances : dict
+        By feature, those of its k columns given all others, (k, k): of the law if it is known, else of the rows.
+    """
+    precision, products = _precision(columns, correlations)
+    left, covariances = np.empty_like(columns), {}
+    for owner in np.unique(owners).tolist():
+        own = np.flatnonzero(owners == owner)
+        inverse = np.linalg.inv(precision(own))
+        left[:, own] = products[:, own] @ inverse
+        rows = left[:, own]
+        covariances[owner] = rows.T @ rows / len(rows) if correlations is None else inverse
+    return left, covariances
+
+
+def _precision(
+    columns: np.ndarray, correlations: np.ndarray | None
+) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
+    """Return a function of blocks of the inverse of the correlations, and the columns times that inverse."""
+    if correlations is not None:
+        inverse = np.linalg.inv(correlations)
+        return lambda own: inverse[np.ix_(own, own)], columns @ inverse
+    # By the singular values of the rows, so that more columns than rows cost n^2 m, and not m^3.
+    left, singular, axes = np.linalg.svd(columns, full_matrices=False)
+    share = shrinkage(columns)
+    outside = 1.0 / max(share, SMALLEST_EIGENVALUE)
+    along = 1.0 / np.maximum((1.0 - share) * singular**2 / len(columns) + share, SMALLEST_EIGENVALUE)
+
+    def block(own: np.ndarray) -> np.ndarray:
+        return (axes[:, own].T * (along - outside)) @ axes[:, own] + outside * np.eye(len(own))
+
+    return block, (left * (singular * along)) @ axes
+
+
+def scaled_lasso(
+    columns: np.ndarray, y: np.ndarray, of_columns: int, penalty: float, start: tuple[np.ndarray, float] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the coefficients of a scaled lasso, (m,), and what it leaves of the target, (n,).
+
+    The penalty is sqrt(2 log m / n) times the noise that is left (Sun and Zhang, 2012, doi:10.1093/biomet/ass043), and
+    times `penalty`; m is `of_columns`, the number of all columns, also where one feature's are left out. So without a
+    feature of coefficient 0 the others are the same, and one lasso serves all features that it does not keep.
+
+    What is left is that of the shrunken coefficients. Least squares on the columns that are kept would leave less of
+    the noise and lose power (docs/error-control.md). `start` are coefficients and a noise to begin with; they save
+    time and change nothing but the last digits.
+    """
+    from sklearn.linear_model import Lasso
+
+    share = penalty * np.sqrt(2.0 * np.log(max(of_columns, 2)) / len(columns))
+    lasso = Lasso(fit_intercept=False, warm_start=True, max_iter=10_000)
+    coefficients, noise = start or (np.zeros(columns.shape[1]), float(y.std()))
+    lasso.coef_, left = coefficients.copy(), y - columns @ coefficients
+    for _ in range(ROUNDS):
+        if noise <= 0 or not columns.size:
+            break
+        lasso.set_params(alpha=share * noise).fit(columns, y)
+        left = y - columns @ lasso.coef_
+        before, noise = noise, _noise(left)
+        if abs(noise - before) <= CLOSE * before:
+            break
+    return lasso.coef_, left
+
+
+def dcrt_p_values(
+    columns: np.ndarray,
+    owners: np.ndarray,
+    outcomes: np.ndarray,
+    n_features: int,
+    correlations: np.ndarray | None = None,
+    check_time: Callable[[], None] = lambda: None,
+    penalty: float | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
+
+    If the columns are Gaussian with the known `correlations`, then given all others and the target the products of what
+    is left are Gaussian with a known variance: p-values are exact, whatever the target is and however well it is
+    distilled. The statistic is chi-square, with a degree of freedom for each column and outcome. A feature without
+    columns has p = 1.
+
+    Parameters
+    ----------
+    columns, owners, correlations
+        As for `left_of_features`.
+    outcomes : ndarray of shape (n, c)
+        Centred columns of the target: itself, or an indicator for each class but one.
+    n_features : int
+    check_time : function
+        Called before each lasso.
+    penalty : float, optional
+        Multiple of the lasso's penalty; above 0. By default each feature has that of `PENALTIES` at which the
+        generalised cross-validation (Golub, Heath and Wahba, 1979, doi:10.1080/00401706.1979.10489751) of the lasso on
+        the other features first has a minimum, from the largest on. That depends on the feature itself no more than
+        the lasso does, so that p-values stay exact. Without known `correlations` the lassos end at `MOST_KEPT`.
+    """
+    n = len(columns)
+    left, covariances = left_of_features(columns, owners, correlations)
+    check_time()
+    statistics, dof, least = np.zeros(n_features), np.zeros(n_features), np.full(n_features, np.inf)
+    waiting = np.unique(owners).tolist()
+    begin: list[tuple[np.ndarray, float] | None] = [None] * outcomes.shape[1]
+    for strength in PENALTIES if penalty is None else (penalty,):
+        of_all = [scaled_lasso(columns, y, len(owners), strength, at) for y, at in zip(outcomes.T, begin, strict=True)]
+        n_kept = max(np.count_nonzero(coefficients) for coefficients, _ in of_all)
+        if correlations is None and begin[0] is not None and n_kept > MOST_KEPT * n:
+            break
+        begin = [(coefficients, _noise(rest)) for coefficients, rest in of_all]
+        for feature in waiting.copy():
+            own = np.flatnonzero(owners == feature)
+            r, n_kept, error = _distilled(columns, owners, own, outcomes, of_all, strength, check_time)
+            if error >= least[feature]:
+                waiting.remove(feature)
+                continue
+            least[feature] = error
+            covariance, of_target = covariances[feature], r.T @ r
+            if np.diag(covariance).min() < SMALLEST_SHARE or np.diag(of_target).min() <= SMALLEST_SHARE * n:
+                continue
+            products = left[:, own].T @ r
+            found = np.trace(np.linalg.solve(covariance, products) @ np.linalg.solve(of_target, products.T))
+            # The residuals of a fit are smaller than the noise; this matters to nothing where the law is known.
+            statistics[feature] = found if correlations is not None else found * max(n - n_kept - 1, 1) / n
+            dof[feature] = products.size
+    return statistics, *chi2_tail(statistics, dof)
+
+
+def _distilled(
+    columns: np.ndarray,
+    owners: np.ndarray,
+    own: np.ndarray,
+    outcomes: np.ndarray,
+    of_all: Sequence[tuple[np.ndarray, np.ndarray]],
+    penalty: float,
+    check_time: Callable[[], None],
+) -> tuple[np.ndarray, int, float]:
+    """Return what all columns but a feature's own leave of the outcomes, (n, c), how many are kept, and the error.
+
+    The error is that of generalised cross-validation, as half its logarithm, summed over outcomes. `of_all` are the
+    lassos on all columns.
+    """
+    distilled, n_kept, error = [], 0, 0.0
+    for y, (coefficients, rest) in zip(outcomes.T, of_all, strict=True):
+        if coefficients[own].any():
+            check_time()
+            others = np.setdiff1d(np.arange(len(owners)), own)
+            at = coefficients[others], _noise(rest)
+            coefficients, rest = scaled_lasso(columns[:, others], y, len(owners), penalty, at)
+        distilled.append(rest)
+        kept = np.count_nonzero(coefficients)
+        n_kept = max(n_kept, int(kept))
+        error += np.log(max(_noise(rest), SMALLEST_SHARE)) - np.log1p(-min(kept / len(columns), MOST_FREEDOM))
+    return np.column_stack(distilled), n_kept, float(error)
+
+
+def _noise(rest: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(rest**2)))

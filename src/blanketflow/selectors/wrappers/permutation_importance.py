@@ -16,7 +16,7 @@ from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng, derive_seed
 from ...moves.steps import Step
 from ..base import Method, Problem
-from ..importances import Importances
+from ..learning import Importances
 
 #: Share of the largest importance below which a difference is rounding.
 SAME = 1e-12

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ...ci.contingency.g2_and_chi2 import G2
 from ...core.cards import Card
-from ...core.errors import ParameterError
+from ...core.errors import DataError, ParameterError
 from ...core.near_copies import clusters_of_copies
+from ...core.numerics import standardised
 from ...core.parameters import choice, integer, number
-from ...core.seeds import derive_seed
+from ...core.rows import numbers_of
+from ...core.seeds import derive_rng, derive_seed
+from ...core.table import Column, Table
+from ...models.encode import design, moderate
 from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
-from ..stability.half_rankings import LASSO, RANKINGS, first_of, halved
-from ..stability.stability_paths import ROUNDING, Places, complementary_halves, most_selected, worst_case_bound
+from ..filters.information_criteria import CIFE, CMIM, DISR, JMI, MIFS, MIM, MRMR, InformationRanking
+from ..filters.linear_similarity import SPFSLAR, FisherMarkov, target_columns
+from ..filters.relief import Relief
+from ..ranking import RankingMethod
 
 #: Features that are named in the sentence on an answer.
 MOST_NAMED = 10
+#: The ranking by the order in which features enter the lasso's path; it is no method by itself.
+LASSO = "lasso"
+RANKINGS: dict[str, type[RankingMethod]] = {
+    ranking.card.id: ranking for ranking in (CIFE, CMIM, DISR, FisherMarkov, JMI, MIFS, MIM, MRMR, Relief, SPFSLAR)
+}
 
 
 @dataclass
@@ -175,3 +188,182 @@ class StabilitySelection(Method):
         feature = problem.features[j]
         role = INCLUDED if feature in problem.included else MEMBER
         return Step(feature, share, importance=share, role=role)
+
+
+def needs_test(ranking: str) -> bool:
+    """Return whether a ranking asks a CI test, which is g2, with numbers in five bins."""
+    return ranking != LASSO and issubclass(RANKINGS[ranking], InformationRanking)
+
+
+def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
+    """Return the included features and those that a ranking has first of the others, `n_features` together.
+
+    If more are included, these alone.
+    """
+    if not problem.features:
+        return []
+    if ranking == LASSO:
+        target = problem.table[problem.target]
+        columns = problem.table.select(problem.columns(problem.features))
+        entered = first_to_enter(columns, target, n_features, problem.column_counts)
+        names = [problem.features[j] for j in entered]
+    else:
+        names = [step.feature for step in RANKINGS[ranking](n_features=n_features).beginning(problem, n_features)]
+    others = [name for name in names if name not in problem.included]
+    return [*problem.included, *others[: max(0, n_features - len(problem.included))]]
+
+
+def halved(problem: Problem, rows: np.ndarray, seed: int, ranking: str) -> Problem:
+    """Return the question on a half of the rows, with marginal tests of it if the ranking needs them."""
+    return problem.on_rows(rows, seed, G2() if needs_test(ranking) else None)
+
+
+#: Penalties on the whole path, and the last as a share of the first, which lets nothing in.
+N_PENALTIES, LAST = 100, 1e-3
+#: Penalties of the first stretch of the path; each further stretch doubles it.
+FIRST_STRETCH = 25
+#: Sizes are compared to this many decimals, so that float noise does not decide ties.
+DECIMALS = 12
+
+
+def first_to_enter(features: Table, target: Column, most: int, column_counts: Sequence[int] | None = None) -> list[int]:
+    """Return the positions of the `most` features that enter the lasso's path first, in the order of entry.
+
+    Those that enter between two penalties go by the size of their coefficients there, then by name. Fewer are
+    returned if no more enter. Least squares with an L1 penalty (Tibshirani, 1996,
+    doi:10.1111/j.2517-6161.1996.tb02080.x); classes are regressed as indicators, and more than two share the penalty
+    of a column. A feature of more than two levels has a column for each, and enters with the first. So does a group,
+    where `column_counts` says how many columns each feature has, one behind the other.
+    """
+    from sklearn.linear_model import enet_path
+
+    encoded, n = design(moderate(features)), target.n_rows
+    X = np.asfortranarray(standardised(encoded.matrix.T).T * np.sqrt(n))  # columns of variance 1
+    Y = target_columns(target) * np.sqrt(n)
+    Y = Y - Y.mean(axis=0)
+    if target.is_discrete and len(target.levels) == 2:
+        Y = Y[:, :1]
+    highest = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max(initial=0.0)) / n
+    if not highest:
+        return []
+    penalties = np.geomspace(highest, LAST * highest, N_PENALTIES)
+    blocks = encoded.blocks if column_counts is None else encoded.joined(column_counts).blocks
+    stretch, starts = FIRST_STRETCH, [block.start for block in blocks]
+    while True:
+        y = Y[:, 0] if Y.shape[1] == 1 else Y
+        path = enet_path(X, y, l1_ratio=1.0, alphas=penalties[:stretch], tol=1e-4)[1]
+        sizes = np.abs(path.reshape(-1, X.shape[1], path.shape[-1])).sum(axis=0)  # columns, penalties
+        of_features = np.add.reduceat(sizes, starts, axis=0)
+        entered = np.flatnonzero(of_features.any(axis=1))
+        if len(entered) >= most or stretch >= N_PENALTIES:
+            break
+        stretch *= 2
+    at = (of_features[entered] > 0).argmax(axis=1)
+    order = np.lexsort((-np.round(of_features[entered, at] / highest, DECIMALS), at))
+    return entered[order][:most].tolist()
+
+
+#: Features with a path, and numbers of features at which it is told.
+MOST_PATHS, MOST_POINTS = 30, 50
+
+
+class Places:
+    """Where each feature stood on the halves, of which each has an order of its first `n_selected` features.
+
+    >>> places = Places(2)
+    >>> places.add([1, 0]); places.add([1, 2])
+    >>> places.paths(["a", "b", "c"], [1, 0, 2], 2, 0.75)["shares"]
+    {'b': [1.0, 1.0], 'a': [0.0, 0.5], 'c': [0.0, 0.5]}
+    """
+
+    def __init__(self, n_selected: int) -> None:
+        self._n_selected = n_selected
+        self._counts: dict[int, np.ndarray] = {}
+
+    def add(self, first: Sequence[int]) -> None:
+        """Count one half, by the positions of its first features in their order."""
+        for place, j in enumerate(first[: self._n_selected]):
+            if j not in self._counts:
+                self._counts[j] = np.zeros(self._n_selected, dtype=np.int64)
+            self._counts[j][place] += 1
+
+    def paths(self, features: Sequence[str], order: Sequence[int], n_halves: int, threshold: float) -> dict[str, Any]:
+        """Return the shares of the features that come first in an order, by the number of features of a half.
+
+        At most 30 features and 50 numbers; plain types, as JSON has them.
+        """
+        at = np.unique(np.round(np.linspace(1, self._n_selected, min(self._n_selected, MOST_POINTS))).astype(int))
+        shown = [j for j in order if j in self._counts][:MOST_PATHS]
+        shares = {features[j]: (self._counts[j].cumsum()[at - 1] / n_halves).tolist() for j in shown}
+        return {"n_features": at.tolist(), "shares": shares, "threshold": threshold}
+
+
+#: Numbers of features are compared up to this rounding.
+ROUNDING = 1e-9
+
+
+def worst_case_bound(n_selected: int, n_features: int, threshold: float) -> float:
+    """Return the most features kept in expectation whose selection probability is at most n_selected / n_features.
+
+    Let p_k be the probability that the base selector takes feature k on half the rows. Of a complementary pair of
+    halves, 1{A takes k and B takes k} >= 1{A takes k} + 1{B takes k} - 1, so a share of halves of at least t means a
+    share of pairs in which both take k of at least 2 t - 1. The halves are disjoint, hence independent, and that share
+    has the expectation p_k^2. By Markov's inequality k is kept with probability at most p_k^2 / (2 t - 1). Summed over
+    the features with p_k at most q / p, where the p_k of all features sum up to q at most, this is at most q^2 / ((2 t
+    - 1) p).
+
+    Shah, Samworth (2013), theorem 1 with theta = q / p, doi:10.1111/j.1467-9868.2011.01034.x.
+
+    `n_selected` is q, the most features selected on one half; `threshold` is above 0.5. Whatever the number of pairs.
+
+    Examples
+    --------
+    >>> worst_case_bound(10, 100, 0.75)
+    2.0
+    """
+    return n_selected**2 / ((2 * threshold - 1) * n_features)
+
+
+def most_selected(bound: float, n_features: int, threshold: float) -> int:
+    """Return the largest q, at most all features, for which `worst_case_bound` is at most `bound`; 0 if there is none.
+
+    Examples
+    --------
+    >>> most_selected(2.0, 100, 0.75), most_selected(1.99, 100, 0.75), most_selected(0.01, 100, 0.75)
+    (10, 9, 0)
+    """
+    return min(n_features, math.isqrt(math.floor(bound * (2 * threshold - 1) * n_features + ROUNDING)))
+
+
+#: Rows or groups with which both halves have two.
+FEWEST = 4
+
+
+def complementary_halves(
+    n_rows: int, groups: np.ndarray | None, n_pairs: int, seed: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield pairs of halves, each the positions of its rows in table order; of an odd number one row is in neither.
+
+    The halves are not balanced by the target, as the parts of `core.parts` are: then they would depend on each other.
+
+    With `groups`, (n_rows,), half the groups are drawn, each with all its rows. Raises `DataError` if there are fewer
+    than 4 rows, or 4 groups.
+
+    Examples
+    --------
+    >>> first, second = next(complementary_halves(7, None, 1, seed=0))
+    >>> len(first), len(second), len(set(first) | set(second))
+    (3, 3, 6)
+    """
+    units = np.arange(n_rows) if groups is None else numbers_of(groups)
+    n_units = int(units.max(initial=-1)) + 1
+    if n_units < FEWEST:
+        what = "rows" if groups is None else "groups of rows"
+        raise DataError(
+            f"stability selection draws halves and needs at least {FEWEST} {what}, but there are {n_units}."
+        )
+    half = n_units // 2
+    for pair in range(n_pairs):
+        order = derive_rng(seed, "stability-selection", pair).permutation(n_units)
+        first, second = (np.flatnonzero(np.isin(units, drawn)) for drawn in (order[:half], order[half : 2 * half]))
+        yield first, second

@@ -1,1 +1,0 @@
-"""Kernel methods: dependence measured in kernel-induced spaces."""
