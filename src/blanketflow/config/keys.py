@@ -1,4 +1,4 @@
-"""Every key of the configuration, declared once as data: checks, JSON schema and the docs table come from it."""
+"""Every key of the configuration. The checks, the JSON schema and docs/config.md come from these declarations."""
 
 from __future__ import annotations
 
@@ -13,63 +13,85 @@ from ..core.prior import KEYS as PRIOR
 from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, LEAVE_GROUP_OUT, MAX_ROWS
 from ..core.seeds import DEFAULT_SEED
 
-#: Every part of a split has jobs of its own, which the plan lists.
+#: The plan lists the jobs of every part of a split, so their number is limited.
 MOST_PARTS = 10_000
 GRAINS = ("auto", "fold", "split", "dataset")
 
 #: Top-level keys with their defaults.
 TOP: dict[str, tuple[Any, Parameter]] = {
-    "output": ("results", Parameter("text", "Folder of all results.")),
+    "output": ("results", Parameter("text", "Folder for all results.")),
     "allow_foreign_files": (
         False,
-        Parameter("flag", "Whether the folder of results may hold files that blanketflow did not make."),
+        Parameter("flag", "Whether the output folder may contain files that blanketflow did not write."),
     ),
     "seed": (
         DEFAULT_SEED,
-        Parameter("integer", "Every random number is derived from it.", at_least=0, at_most=2**63 - 1),
+        Parameter("integer", "Seed of all random numbers.", at_least=0, at_most=2**63 - 1),
     ),
     "datasets": (None, Parameter("any", "Data sets by id.")),
-    "splits": ({}, Parameter("any", "Outer partitions: final blanket and honest evaluation.")),
+    "splits": ({}, Parameter("any", "Outer splits: the final blanket on all rows, and evaluation on held-out rows.")),
     "folds": (
         5,
-        Parameter("integer", "Inner folds whose blankets are aggregated; 0 for none.", at_least=0, at_most=MOST_PARTS),
+        Parameter(
+            "integer",
+            "Number of inner folds whose blankets are aggregated; 0: one search on all training rows.",
+            at_least=0,
+            at_most=MOST_PARTS,
+        ),
     ),
     "fold_rows": (
         "train",
-        Parameter("choice", "Rows of an inner fold: all but its part, or the part.", choices=FOLD_ROWS),
+        Parameter(
+            "choice",
+            "Rows that an inner fold searches: all except one part (train), or only that part (part).",
+            choices=FOLD_ROWS,
+        ),
     ),
-    "ci_tests": ({}, Parameter("any", "Configured CI tests by id: a type and its options.")),
-    "selectors": (None, Parameter("any", "Configured methods by id: a method and its options.")),
+    "ci_tests": ({}, Parameter("any", "CI tests by id, each with a type and its options.")),
+    "selectors": (None, Parameter("any", "Selectors by id, each with a method and its options.")),
     "aggregate": (
         "best-blanket",
-        Parameter("any", "best-blanket, frequency: share, union or intersection."),
+        Parameter(
+            "any",
+            "How the blankets of the folds are combined: best-blanket, {frequency: share}, union or intersection.",
+        ),
     ),
     "models": (
         ["logistic", "ridge", "tree", "svm"],
-        Parameter("any", "Models that judge the blankets on test rows; each of its own task."),
+        Parameter("any", "Models that score the blankets on test rows. Models of another task are skipped."),
     ),
-    "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
+    "metrics": ("auto", Parameter("any", "Metrics of the scores: auto for all metrics of the task, or a list.")),
     "tables": (
         {},
         Parameter(
-            "any", "Further result tables by id: a type, package.module:Class, and its options: docs/extending.md."
+            "any",
+            "Additional result tables by id: a type, package.module:Class, and its options; see docs/extending.md.",
         ),
     ),
     "supplied": (
         [],
-        Parameter("any", "Stages from outside: {selector: ..., stage: grow or shrink}, or a list."),
+        Parameter(
+            "any", "Stages whose results you supply: {selector: ..., stage: grow or shrink}, or a list of these."
+        ),
     ),
     "grain": (
         "auto",
-        Parameter("choice", "Work of a job: one fold, all folds of a split, all splits of a data set.", choices=GRAINS),
+        Parameter(
+            "choice", "What one job does: one fold, all folds of a split, or all splits of a data set.", choices=GRAINS
+        ),
     ),
     "job_seconds": (
         5,
-        Parameter("number", "With grain: auto, work is joined into one job while it takes about so long.", above=0),
+        Parameter("number", "With grain: auto, the approximate seconds of work that are put into one job.", above=0),
     ),
     "chunks": (
         None,
-        Parameter("integer", "Jobs that test a wide table's features on one fold.", at_least=1, nullable=True),
+        Parameter(
+            "integer",
+            "Number of jobs that share the marginal tests of one fold; for wide tables.",
+            at_least=1,
+            nullable=True,
+        ),
     ),
 }
 DATASET: dict[str, tuple[Any, Parameter]] = {
@@ -78,16 +100,16 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         Parameter(
             "text",
             "sklearn:<name>, simulate:<name>, network:<name or file>, openml:<number>, or a database: duckdb:<file>, "
-            "sqlite:///<file> or a server's URL.",
+            "sqlite:///<file> or the URL of a server.",
             nullable=True,
         ),
     ),
-    "path": (None, Parameter("text", "A table's file, or the URL of one: docs/sources.md.", nullable=True)),
+    "path": (None, Parameter("text", "File or URL of a table; see docs/sources.md.", nullable=True)),
     "format": (
         None,
         Parameter(
             "choice",
-            "The file's format, where content and name do not tell; also one that a package adds (docs/extending.md).",
+            "File format; by default detected from content and name. Packages can add formats (docs/extending.md).",
             choices=tuple(FORMATS),
             nullable=True,
             more=registered,
@@ -95,35 +117,54 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     ),
     "header": (
         "names",
-        Parameter("choice", "First line of a CSV file; none: columns are x0, x1, ...", choices=("names", "none")),
+        Parameter(
+            "choice",
+            "First line of a CSV file: column names, or none. Without names, columns are x0, x1, ...",
+            choices=("names", "none"),
+        ),
     ),
-    "query": (None, Parameter("text", "SQL whose rows are the table, of databases.", nullable=True)),
-    "sha256": (None, Parameter("text", "SHA-256 that the file must have.", nullable=True)),
+    "query": (None, Parameter("text", "SQL query that returns the table; for databases.", nullable=True)),
+    "sha256": (None, Parameter("text", "Expected SHA-256 of the file.", nullable=True)),
     "target": (
         None,
         Parameter(
-            "text-or-names", "Column to predict, or several, each without the others: docs/targets.md.", nullable=True
+            "text-or-names",
+            "Column to predict, or a list of columns. Each target is searched without the others; see docs/targets.md.",
+            nullable=True,
         ),
     ),
-    "target_path": (None, Parameter("text", "File of an npz table's target.", nullable=True)),
-    "task": ("auto", Parameter("choice", "What to predict.", choices=("auto", "classification", "regression"))),
+    "target_path": (None, Parameter("text", "File with the target of an npz table.", nullable=True)),
+    "task": (
+        "auto",
+        Parameter(
+            "choice", "Task; auto: from the type of the target.", choices=("auto", "classification", "regression")
+        ),
+    ),
     "drop": ([], Parameter("names", "Columns to leave out.")),
-    "categorical": ([], Parameter("names", "Numeric-looking columns that are labels.")),
+    "categorical": ([], Parameter("names", "Numeric columns to treat as categorical.")),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "groups": (
         None,
-        Parameter("text", "Column whose rows stay together in a split, and are clusters to CI tests.", nullable=True),
+        Parameter(
+            "text",
+            "Column of groups. Rows of a group stay in one part of a split, and CI tests treat groups as clusters.",
+            nullable=True,
+        ),
     ),
     "within": (
         None,
-        Parameter("text", "Column within whose values CI tests are made, such as the site; no feature.", nullable=True),
+        Parameter(
+            "text",
+            "Column of strata, such as the site. CI tests are made within strata; the column is not a feature.",
+            nullable=True,
+        ),
     ),
-    "weights": (None, Parameter("text", "Column that says how much each row stands for.", nullable=True)),
+    "weights": (None, Parameter("text", "Column of row weights.", nullable=True)),
     "weights_are": (
         None,
         Parameter(
             "choice",
-            "What weights are, needed with them: numbers of equal rows, or sampling weights (docs/rows.md).",
+            "Type of the weights; required with weights. Numbers of equal rows, or sampling weights (docs/rows.md).",
             choices=WEIGHTS_ARE,
             nullable=True,
         ),
@@ -133,8 +174,9 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         "impute",
         Parameter(
             "choice",
-            "Missing cells: impute on training rows, drop rows, error; pairwise: each CI test uses the rows that are "
-            "complete for its columns, and only models see imputed ones (docs/missing.md).",
+            "How missing cells are handled. impute: from training rows; drop: drop the rows; error: stop; pairwise: "
+            "each CI test uses the rows that are complete in its columns, and only models use imputed cells "
+            "(docs/missing.md).",
             choices=("impute", "drop", "error", "pairwise"),
         ),
     ),
@@ -143,50 +185,57 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter(
             "texts",
-            "Texts that stand for missing cells besides the empty one, in place of the usual ones: docs/sources.md.",
+            "Texts that mean a missing cell, besides the empty text. Replaces the default list; see docs/sources.md.",
             nullable=True,
         ),
     ),
     "encoding": (
         None,
-        Parameter("text", "Of a CSV, Stata, SPSS or SAS file, such as latin-1; found out by default.", nullable=True),
+        Parameter(
+            "text", "Encoding of a CSV, Stata, SPSS or SAS file, such as latin-1; detected by default.", nullable=True
+        ),
     ),
     "sep": (
         None,
-        Parameter("text", 'Sign between the cells of a CSV file, "tab" or " "; found out by default.', nullable=True),
+        Parameter(
+            "text", 'Column separator of a CSV file, such as ";", "tab" or " "; detected by default.', nullable=True
+        ),
     ),
     "decimal": (
         None,
-        Parameter("choice", "Sign before decimals; found out by default.", choices=(".", ","), nullable=True),
+        Parameter("choice", "Decimal separator; detected by default.", choices=(".", ","), nullable=True),
     ),
     "thousands": (
         None,
-        Parameter("text", "Sign between thousands; found out by default if it is a comma.", nullable=True),
+        Parameter("text", "Thousands separator; by default only a comma is detected.", nullable=True),
     ),
     "comment": (
         None,
-        Parameter("text", "Lines of a CSV file that begin with it are left out, such as #.", nullable=True),
+        Parameter(
+            "text", "Comment character of a CSV file, such as #. Lines that begin with it are skipped.", nullable=True
+        ),
     ),
     "sheet": (
         None,
-        Parameter("text", "Sheet of an .xlsx workbook; by default the first that has cells.", nullable=True),
+        Parameter("text", "Sheet of an .xlsx workbook; by default the first sheet with cells.", nullable=True),
     ),
     "dates": (
         None,
         Parameter(
             "choice",
-            "Columns of dates: left out, made days since 1970-01-01, or made year, month, day, weekday and hour; by "
-            "default texts of dates are labels, and other dates refused.",
+            "How date columns are handled. drop: left out; ordinal: days since 1970-01-01; parts: year, month, day, "
+            "weekday and hour. By default, dates as text are labels, and date types are an error.",
             choices=("drop", "ordinal", "parts"),
             nullable=True,
         ),
     ),
-    "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
+    "rows": (1000, Parameter("integer", "Number of rows to simulate; for simulate: and network: sources.", at_least=2)),
     "max_memory": (
         None,
         Parameter(
             "size",
-            "Tables of Parquet beyond it are kept in temporary files: 2GB, or bytes; by default half of what is free.",
+            "Larger Parquet tables are kept in temporary files. Bytes, or a size such as 2GB; default: half of the "
+            "free memory.",
             nullable=True,
         ),
     ),
@@ -194,29 +243,32 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter(
             "integer",
-            "Blocks of rows that separate jobs count, for the searches that need no more than counts: docs/shards.md.",
+            "Number of row blocks counted in separate jobs, for searches that need only counts (docs/shards.md).",
             at_least=1,
             at_most=1000,
             nullable=True,
         ),
     ),
-    "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
+    "test_rows": (
+        0,
+        Parameter("integer", "Number of last rows that are test rows; with splits: {evaluation: 1}.", at_least=0),
+    ),
 }
-#: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
+#: Keys of a data set that enter its specification only if they are set, so that results of older runs stay valid.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
     *("max_memory", "max_rows", "within", "imputations", "shards"),
     *PRIOR,
 )
-#: Keys that say how a file is written.
+#: Keys about the text format of a file.
 OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
 SPLITS: dict[str, tuple[Any, Parameter]] = {
     "evaluation": (
         5,
         Parameter(
             "integer",
-            "Outer folds for the honest estimate; 0: none; 1: test on the test_rows; leave-group-out: each group of "
-            "the data set's groups is held out once.",
+            "Number of outer folds of the evaluation. 0: none; 1: one split, tested on test_rows; leave-group-out: "
+            "each group of the data set is held out once.",
             at_least=0,
             at_most=MOST_PARTS,
             choices=(LEAVE_GROUP_OUT,),
@@ -226,44 +278,49 @@ SPLITS: dict[str, tuple[Any, Parameter]] = {
     "final": (True, Parameter("flag", "Whether to find the final blanket on all rows.")),
     "optimistic": (
         False,
-        Parameter("flag", "Whether to judge the final blanket on each split, too, though it has seen the test rows."),
+        Parameter(
+            "flag",
+            "Whether to score the final blanket on each split too. Its search used the test rows: scores are too high.",
+        ),
     ),
-    "stratify": (True, Parameter("flag", "Whether folds keep the class shares.")),
+    "stratify": (True, Parameter("flag", "Whether folds preserve the class proportions.")),
 }
 SELECTOR: dict[str, tuple[Any, Parameter]] = {
-    "method": (None, Parameter("text", "Method id, or package.module:Class of a scikit-learn selector.")),
+    "method": (None, Parameter("text", "Id of a method, or package.module:Class of a scikit-learn selector.")),
     "ci_test": (
         None,
         Parameter(
             "text",
-            "Id out of ci_tests, or of a test with its default options; auto: the fastest test that is calibrated for "
-            "the data set's columns and rows. Default: the method's own.",
+            "Id from ci_tests, or id of a test with its default options. auto: the fastest test that is calibrated "
+            "for the columns and rows of the data set. Default: the default test of the method.",
             nullable=True,
         ),
     ),
-    "datasets": (None, Parameter("names", "The only data sets that it runs on; null for all.", nullable=True)),
+    "datasets": (None, Parameter("names", "Data sets that the selector runs on; null: all.", nullable=True)),
     "min_effect": (None, MIN_EFFECT),
     "confirm": (None, CONFIRM),
     "confirm_splits": (1, CONFIRM_SPLITS),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "folds": (
         None,
-        Parameter("integer", "Inner folds of this selector.", at_least=0, at_most=MOST_PARTS, nullable=True),
+        Parameter("integer", "Number of inner folds of this selector.", at_least=0, at_most=MOST_PARTS, nullable=True),
     ),
-    "fold_rows": (None, Parameter("choice", "Rows of its folds.", choices=FOLD_ROWS, nullable=True)),
-    "aggregate": (None, Parameter("any", "Its aggregation rule.")),
-    "grain": (None, Parameter("choice", "Its job grain.", choices=GRAINS, nullable=True)),
+    "fold_rows": (None, Parameter("choice", "fold_rows of this selector.", choices=FOLD_ROWS, nullable=True)),
+    "aggregate": (None, Parameter("any", "aggregate of this selector.")),
+    "grain": (None, Parameter("choice", "grain of this selector.", choices=GRAINS, nullable=True)),
     "time_limit": (
         None,
         Parameter(
             "number",
-            "Most seconds of growing, and of shrinking, on one fold; what does not stop is ended some time after.",
+            "Time limit in seconds for each of grow and shrink on one fold. A job that does not stop is ended later.",
             above=0,
             nullable=True,
         ),
     ),
     "max_tests": (
         None,
-        Parameter("integer", "Most CI tests of growing, and of shrinking, on one fold.", at_least=1, nullable=True),
+        Parameter(
+            "integer", "Largest number of CI tests for each of grow and shrink on one fold.", at_least=1, nullable=True
+        ),
     ),
 }
