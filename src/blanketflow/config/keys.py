@@ -24,10 +24,7 @@ TOP: dict[str, tuple[Any, Parameter]] = {
         False,
         Parameter("flag", "Whether the output folder may contain files that blanketflow did not write."),
     ),
-    "seed": (
-        DEFAULT_SEED,
-        Parameter("integer", "Seed of all random numbers.", at_least=0, at_most=2**63 - 1),
-    ),
+    "seed": (DEFAULT_SEED, Parameter("integer", "Seed of all random numbers.", at_least=0, at_most=2**63 - 1)),
     "datasets": (None, Parameter("any", "Data sets by id.")),
     "splits": ({}, Parameter("any", "Outer splits: the final blanket on all rows, and evaluation on held-out rows.")),
     "folds": (
@@ -205,10 +202,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter("choice", "Decimal separator; detected by default.", choices=(".", ","), nullable=True),
     ),
-    "thousands": (
-        None,
-        Parameter("text", "Thousands separator; by default only a comma is detected.", nullable=True),
-    ),
+    "thousands": (None, Parameter("text", "Thousands separator; by default only a comma is detected.", nullable=True)),
     "comment": (
         None,
         Parameter(

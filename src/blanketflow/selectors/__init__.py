@@ -1,4 +1,4 @@
-"""Methods, each with a card, parameters, `grow` and `shrink`; those that differ by a formula stand in one file."""
+"""Feature selection methods. Each has a card, parameters, and the functions `grow` and `shrink`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Method", "Problem", "get_method"]
 
 
 def get_method(name: str, where: str, options: dict[str, Any]) -> Method:
-    """Return a configured method by id, or by ``"package.module:Class"`` (this imports that module).
+    """Return a configured method by id, or by ``"package.module:Class"``, which imports that module.
 
-    A class that is not a `Method` is taken as a scikit-learn selector.
+    A class that is not a `Method` is treated as a scikit-learn selector.
     """
     found = look_up("blanketflow.selectors", name, "method")
     if isinstance(found, type) and issubclass(found, Method):

@@ -1,4 +1,4 @@
-"""The contract of a method: two functions, `grow` and `shrink`, on a problem that a bound CI test answers."""
+"""The interface of methods: `grow` and `shrink`, which receive a `Problem` with a bound CI test."""
 
 from __future__ import annotations
 
@@ -33,72 +33,71 @@ SERIOUSNESS = ("ok", "unreliable", "timeout")
 
 
 def no_search(*asked: Any, **options: Any) -> FoldOutcome:
-    """Refuse to search within a question that was not put by a search."""
+    """Raise an error: this problem has no function to run a search within a search."""
     raise RuntimeError("this problem was made without a way to search within it")
 
 
 @dataclass
 class Problem:
-    """One fold's question: which features form the target's Markov blanket?
+    """One fold's question: which features form the Markov blanket of the target?
 
     Parameters
     ----------
     features : sequence of str
-        Names in the order in which they are searched, which decides ties: that of `core.column_order`, unless the
-        method follows the order of the table.
+        Names in search order, which decides ties. The order is that of `core.column_order`, unless the method follows
+        the order of the table.
     target : str
         Name of the target.
     marginal : CIResults or None
-        The ci_test stage: each feature against the target given nothing. None for methods without a test.
+        Results of the ci_test stage: each feature against the target given nothing. None for methods without a test.
     seed : int
-        The fold's seed; derive others from it with `core.seeds.derive_rng`.
+        Seed of the fold. Derive other seeds from it with `core.seeds.derive_rng`.
     read_table : callable returning Table
-        Reads the fold's rows, features and target. Called when first needed, so that a method which decides on the
-        marginal results alone never reads the data.
+        Reads the features and the target of the fold's rows. It is called on first use, so a method that needs only
+        `marginal` never reads the data.
     bind : callable returning BoundTest
-        Binds the CI test to that table, likewise when first needed.
+        Binds the CI test to that table, also on first use.
     limits : Limits
-        What each stage may spend.
+        Time and number of tests allowed for each stage.
     shared : dict
-        What methods found about other columns and want to keep, between the stages of one process and between the
-        targets of `blanketflow.blankets`. Nothing in it may change a result.
+        A cache that methods share between the stages of one process and the targets of `blanketflow.blankets`. It must
+        not change results.
     tell : Teller
-        Says lines to a person, as `verbose` asks for them.
+        Prints progress lines, depending on `verbose`.
     included : tuple of str
-        Features that stay in the answer whatever is found, in the order of `features`. Those that a method
-        does not keep are added to its answer; a method may also begin with them.
+        Features that are always in the answer, in the order of `features`. They are added if the method does not keep
+        them. A method may also start from them.
     min_effect : float
-        Smaller effects are independent, in `marginal` too; 0 for no such limit.
+        Smaller effects count as independent, also in `marginal`; 0 for no limit.
     tiers : mapping of str to int
-        When features and target were measured, the earliest 0, of those for which that is known.
+        Measurement time of features and target, the earliest 0, where it is known.
     feature_groups : mapping of str to tuple of str
-        The columns of the features that are groups; see `columns`.
+        Columns of the features that are groups; see `columns`.
     costs : mapping of str to float
-        What features cost, of those that cost something.
+        Costs of features; free features are left out.
     read_gaps : callable returning mapping of str to int
-        Returns how many cells of each feature were missing, of those of which any were.
+        Returns the number of missing cells of each feature that has any.
     read_groups : callable returning ndarray of shape (n,) or None
-        Reads the numbers of the fold's rows that say which belong together; None where each row is by itself.
+        Returns the group number of each row of the fold; None if rows have no groups.
     n_jobs : int
-        Processes that the method may use. Its answer does not depend on them.
+        Number of processes that the method may use. It does not change the result.
     finds_stand_ins : bool
-        Whether to find the features that could stand in for those of the answer.
+        Whether to find features that could replace members of the answer.
     search : callable returning FoldOutcome
-        Runs another method on a table, as `blanketflow.search.run_fold.run_fold` does; for methods that search
-        within their own work.
+        Runs another method on a table, as `blanketflow.search.run_fold.run_fold` does.
 
     Attributes
     ----------
     status, reason : str
-        ``ok``; ``timeout`` when a limit was reached, and ``unreliable`` when a method says so.
+        ``ok``, ``timeout`` if a limit was reached, or ``unreliable`` if the method says so.
     answers : list of Answer
-        All Markov blankets, for methods that look for several.
+        All Markov blankets, for methods that find several.
     verdict : dict
-        What a method says of its answer beside the features, as JSON has it; empty for most.
+        Further results of a method, as JSON types; empty for most.
     n_inner_tests : int
-        CI tests of problems made by `on_rows`: the marginal tests, and the tests that their maker adds.
+        Number of CI tests of problems made by `on_rows`: marginal tests, plus tests that the caller adds.
     refused : set of tuple of str
-        The columns of tests on counts that a stage in another process could not make, since a table was refused.
+        Columns of tests on counts that a stage in another process could not make because a site refused the table.
 
     Examples
     --------
@@ -141,33 +140,33 @@ class Problem:
 
     @cached_property
     def table(self) -> Table:
-        """The fold's rows."""
+        """The rows of the fold."""
         return self.read_table()
 
     def columns(self, features: Iterable[str]) -> list[str]:
-        """Return the names of the table's columns of some features: all of a group's, else the one of that name."""
+        """Return the table's column names of some features: all columns of a group, else the feature itself."""
         return [column for feature in features for column in self.feature_groups.get(feature, (feature,))]
 
     @property
     def column_counts(self) -> list[int]:
-        """How many columns of the table each feature has, in the order of `columns` of all features."""
+        """The number of table columns of each feature."""
         return [len(self.columns([feature])) for feature in self.features]
 
     @cached_property
     def groups(self) -> np.ndarray | None:
-        """Which rows belong together, and so to one part wherever a method splits them: numbers, (n,), or None."""
+        """The group number of each row, shape (n,), or None. Split rows so that groups stay together."""
         return self.read_groups()
 
     def parts(self, target: np.ndarray, most: int, *purpose: str) -> np.ndarray:
-        """Return each row's part of a cross-validation inside the stage, shape (n,), as `balanced_parts` does.
+        """Assign rows to the parts of an inner cross-validation by `balanced_parts`, shape (n,).
 
-        There are `most` parts, or as many as rows or groups. The seed is that of the `purpose`.
+        There are at most `most` parts, fewer if there are fewer rows or groups. The seed depends on `purpose`.
         """
         return balanced_parts(target, most, derive_rng(self.seed, *purpose), self.groups)
 
     @cached_property
     def test(self) -> BoundTest:
-        """The bound CI test; it counts tests and caches results, and already has the marginal results."""
+        """The bound CI test. It counts and caches tests, and knows the marginal results."""
         bound = self.bind(self.table)
         self._n_before = bound.n_tests
         bound.allowance, bound.tally = self._allowance, Tally()
@@ -178,31 +177,31 @@ class Problem:
 
     @property
     def n_tests(self) -> int:
-        """CI tests computed so far by this problem's test and on parts of its rows, the marginal ones not counted."""
+        """Number of CI tests made so far, also on parts of the rows, without the marginal tests."""
         return self.n_inner_tests + (self.test.n_tests - self._n_before if "test" in self.__dict__ else 0)
 
     def begin_stage(self) -> None:
-        """Let a stage spend what the limits allow."""
+        """Start the limits of a stage."""
         self._allowance = self.limits.start()
         if "test" in self.__dict__:
             self.test.allowance, self.test.tally = self._allowance, Tally()
 
     def check_time(self) -> None:
-        """Raise `LimitReached` if the stage's time is over; for methods that do other work than CI tests."""
+        """Raise `LimitReached` if the stage's time is over; for work other than CI tests."""
         if self._allowance is not None:
             self._allowance.spend(0)
 
     def seconds_left(self) -> float:
-        """Return the seconds until the stage's time is over; infinite if it is not limited."""
+        """Return the seconds left for the stage; infinite without a limit."""
         return math.inf if self._allowance is None else self._allowance.seconds_left()
 
     def on_rows(
         self, rows: np.ndarray, seed: int, test: CITest | None = None, tests_marginally: bool = True
     ) -> Problem:
-        """Return the same question on some of the rows, as if there were no others; for validation inside a stage.
+        """Return the problem restricted to some rows, for validation inside a stage.
 
-        Its CI test is `test`, or else this problem's; marginal tests included, it spends this problem's allowance. A
-        method that reads no marginal results need not wait for them.
+        The CI test is `test`, by default that of this problem. Its tests count towards the limits of this problem,
+        marginal tests included; ``tests_marginally=False`` skips these.
         """
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
@@ -223,11 +222,10 @@ class Problem:
         return inner.of_varying()
 
     def of_varying(self) -> Problem:
-        """Return the same question without the features of one value, which say nothing, unless they are included.
+        """Return the problem without features of a single value, except included ones.
 
-        A group of columns stays if one of them varies. A column of several values has one to the test if supervised
-        binning finds no cut: then its table has no degree of freedom, and those of others have. The rows are read; the
-        test must not be bound yet.
+        A group stays if one of its columns varies. If supervised binning finds no cut, a column has a single bin, hence
+        no degree of freedom, and is left out too. Reads the rows; call it before the test is bound.
         """
         varies, of_groups = self.table.varying(), self.feature_groups
         kept = varies[self.table.positions(self.columns(self.features) if of_groups else self.features)]
@@ -244,27 +242,27 @@ class Problem:
         return narrower
 
     def admit_included(self) -> list[Step]:
-        """Return the admissions with which a search begins that keeps what is included, each with its marginal test."""
+        """Return a step for each included feature, with its marginal test."""
         return [self.including(feature) for feature in self.included]
 
     def including(self, feature: str) -> Step:
-        """Return the step that keeps a feature because it is included."""
+        """Return the step that keeps an included feature."""
         if self.marginal is None:
             return Step(feature, role=INCLUDED)
         return step(feature, self.marginal[self.features.index(feature)], importance=0.0, role=INCLUDED)
 
     def refused_tables(self) -> set[tuple[str, ...]]:
-        """Return the columns of the tests on counts that could not be made, since a place refused a table."""
+        """Return the columns of tests on counts that were not made because a site refused the table."""
         return self.refused | (refused_by(self.test) if "test" in self.__dict__ else set())
 
     def say(self, status: str, reason: str) -> None:
-        """Set status and reason, unless a more serious one is set; the first reason stays."""
+        """Set status and reason, unless the current status is as serious or more."""
         self.status, self.reason = worst_status([(self.status, self.reason), (status, reason)])
 
 
 @dataclass
 class FoldOutcome:
-    """What one fold's stages returned; `grown` has interleaved removals too, `candidates` does not."""
+    """Results of the stages of one fold. `grown` includes interleaved removals, `candidates` does not."""
 
     marginal: CIResults | None
     grown: list[Step]
@@ -277,7 +275,7 @@ class FoldOutcome:
 
     @property
     def candidates(self) -> list[Step]:
-        """What shrink was given."""
+        """The features passed to shrink."""
         return standing(self.grown)
 
     @property
@@ -290,40 +288,39 @@ class FoldOutcome:
 class Method(Configurable):
     """A configured method. A subclass adds a `card`, declared parameters, `grow` and `shrink`.
 
-    Both may return their steps or yield them one by one. A method that yields can be `anytime`.
+    Both functions return or yield steps.
 
     Attributes
     ----------
     default_test : str or None
-        Id of the CI test used when none is asked for; ``auto`` for the one that suits the table, of methods that need
-        p-values; None for methods without a test.
+        Id of the CI test used by default; ``auto``: chosen to suit the table, for methods that need p-values; None for
+        methods without a test.
     default_test_options : mapping
-        Options that this method's default test has, where they are not the test's own defaults.
+        Options of the default test that differ from the test's own defaults.
     needs : str
         What the test must measure: ``p-value``, ``mutual-information``, ``entropy`` or ``hsic``.
     test_shorthands : tuple of str
-        Options of the default test that the scikit-learn class takes directly, for convenience.
+        Options of the default test that are also parameters of the scikit-learn class.
     anytime : bool
-        Whether the steps yielded before a limit was reached are an answer: what was admitted and not removed. If not,
-        a limit makes the fold fail.
+        Whether the steps yielded before a limit are an answer. Otherwise the fold fails at a limit.
     always_answers : bool
-        Whether it has an answer whatever the time limit, and ends by itself.
+        Whether the method returns an answer within any time limit.
     forms_groups : bool
-        Whether steps carry a group.
+        Whether steps have a group.
     obeys_prior : bool
-        Whether features can be included in its answer and excluded from it; not so for references.
+        Whether features can be included and excluded; False for references.
     takes_feature_groups : bool
-        Whether features can be groups of columns: so if it asks the CI test alone, or reads `Problem.columns`.
+        Whether a feature can be a group of columns. True if the method only uses the CI test or `Problem.columns`.
     keeps_untested : bool
-        Whether it keeps features that no test has found to depend on the target, such as the first ones of a ranking.
-        Then features of one value are left out of its question.
+        Whether the answer can contain features that no test found dependent on the target, as the first ones of a
+        ranking can be. Features of a single value are then removed beforehand.
     draws_rows : bool
-        Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
-        have weights. Splitting rows by `Problem.parts` is not drawing them.
+        Whether the method draws, permutes or compares single rows. Such methods do not support row weights. Splitting
+        rows by `Problem.parts` does not count.
     learns_from : str
-        All that it learns of rows, but for what `reads_rows` names: ``rows``; ``tests``, if only by its CI test; or
-        ``triples``, if only by tests of the target and at most two features. Then the test decides what missing cells
-        mean, and sums of the rows can take their place; see `blanketflow.count`.
+        What the method uses of the rows, apart from `reads_rows`: ``rows``; ``tests`` if only through its CI test;
+        ``triples`` if only through tests of the target and at most two features. For the last two, the test handles
+        missing cells, and sums can replace the rows; see `blanketflow.count`.
 
     Examples
     --------
@@ -357,7 +354,7 @@ class Method(Configurable):
     learns_from: ClassVar[str] = "rows"
 
     def why_rows(self, test: CITest | None) -> str:
-        """Return why one exchange of sums cannot take the place of the rows, with some CI test; empty if it can."""
+        """Return why sums cannot replace the rows with this CI test; empty if they can."""
         if test is None or self.needs_complete_rows():
             return f"{self.card.id} {self.reads_rows() or 'reads rows'}"
         if not test.sums or test.sums_by_kinds:
@@ -366,28 +363,32 @@ class Method(Configurable):
         return "" if is_enough else f"{self.card.id} with {test.card.id} asks for tables as it goes"
 
     def tests_sets(self) -> bool:
-        """Whether sets of columns are tested as one joint variable, which not every CI test can."""
+        """Whether sets of columns are tested as one joint variable. Not every CI test can do this."""
         return False
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test, which knows no sampling weights; empty if nothing."""
+        """Return in words what else than the CI test reads the rows, and so ignores sampling weights; empty if nothing
+        does.
+        """
         return ""
 
     def needs_complete_rows(self) -> bool:
-        """Whether no cell may be missing, with these options, whatever the CI test does about it."""
+        """Whether missing cells are not allowed with these options."""
         return self.learns_from == "rows" or bool(self.reads_rows())
 
     def follows_order(self) -> bool:
-        """Whether the order of the table's columns means something, with these options; else names decide it."""
+        """Whether the order of the table's columns matters with these options; otherwise the order of names decides
+        ties.
+        """
         return False
 
     def proves_one_search(self) -> bool:
-        """Whether what the card proves of errors holds for one search, and not for what several folds agree on."""
+        """Whether the error guarantee of the card holds for a single search only, not for aggregated folds."""
         return False
 
     @abstractmethod
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Give the candidates in the order in which they are admitted; an interleaved removal is a step not kept.
+        """Return the candidates in order of admission; an interleaved removal is a step with ``kept=False``.
 
         Parameters
         ----------
@@ -402,14 +403,14 @@ class Method(Configurable):
 
     @abstractmethod
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Give one final decision for each feature that was considered, in the order of decisions.
+        """Return a final decision for each feature, in order of the decisions.
 
         Parameters
         ----------
         problem : Problem
             The question, with its rows and its test.
         candidates : list of Step
-            What grow admitted and did not remove.
+            Features that grow admitted and did not remove.
 
         Returns
         -------
@@ -419,17 +420,17 @@ class Method(Configurable):
 
 
 def members(decisions: Sequence[Step]) -> list[Step]:
-    """Return the features kept, most important first, ties by the order of decisions."""
+    """Return the kept features, most important first; ties in order of the decisions."""
     return sorted((d for d in decisions if d.kept), key=lambda d: -comparable_number(d.importance))
 
 
 def refused_by(bound: BoundTest) -> set[tuple[str, ...]]:
-    """Return the columns of the tests on counts that a bound test could not make since a place refused a table."""
+    """Return the columns of tests on counts that a bound test could not make because a site refused the table."""
     return getattr(bound.engine, "refused", set())
 
 
 def worst_status(outcomes: Iterable[tuple[str, str]]) -> tuple[str, str]:
-    """Return the most serious of some (status, reason), the first of equals.
+    """Return the most serious (status, reason), the first on ties.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""What a method and its CI test can be asked: weights, groups, strata, missing cells, effects, groups of features.
+"""Checks of what a method and its CI test support: weights, groups, strata, missing cells, effects, feature groups.
 
-A function whose name begins with ``why`` returns the reason against it in words, for the plan and for messages; one
-whose name begins with ``check`` raises it.
+Functions ``why_...`` return the reason against it in words, functions ``check_...`` raise it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Groups = Mapping[str, tuple[str, ...]]
 
 
 def check_pair(method: Method, test: CITest | None) -> None:
-    """Raise `UnsupportedError` unless the test measures what the method needs, also of sets of columns if needed."""
+    """Raise `UnsupportedError` unless the test measures what the method needs, of sets of columns if needed."""
     if test is None:
         return
     if method.needs not in test.card.measures:
@@ -40,7 +39,7 @@ def check_pair(method: Method, test: CITest | None) -> None:
 
 
 def check_choice(method: Method) -> None:
-    """Raise `UnsupportedError` unless a test can be chosen for the method: all tests that are chosen give p-values."""
+    """Raise `UnsupportedError` unless the method can use ``auto``, which chooses among tests with p-values."""
     if method.needs != "p-value":
         raise UnsupportedError(
             f"{method.card.id} needs a test that measures {method.needs}, and auto chooses among tests by their "
@@ -49,14 +48,14 @@ def check_choice(method: Method) -> None:
 
 
 def check_resolution(method: Method, test: CITest | None, n_features: int) -> None:
-    """Raise `ParameterError` if no p-value that the test can give is small enough for the method to admit a feature."""
+    """Raise `ParameterError` if the smallest p-value of the test is too large for the method to admit any feature."""
     reason = test.why_not(method, n_features) if test is not None else None
     if reason:
         raise ParameterError(f"{reason}.")
 
 
 def why_no_weights(method: Method | type[Method], test: CITest | None, confirm: bool = False) -> str | None:
-    """Return why rows cannot have weights, or None if they can."""
+    """Return why row weights are not supported, or None."""
     if confirm:
         return "confirm leaves single rows out, so that rows cannot have weights"
     for one in (method, test):
@@ -70,7 +69,7 @@ _NOT_WITHIN = {"entropy": "entropy", "hsic": "HSIC"}
 
 
 def why_no_sampling_weights(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
-    """Return why rows cannot have sampling weights, or None if they can.
+    """Return why sampling weights are not supported, or None.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def why_no_sampling_weights(method: Method, test: CITest | None, confirm: bool =
 def why_weights_are_refused(
     weights_are: str | None, method: Method, test: CITest | None, confirm: bool = False
 ) -> str | None:
-    """Return why rows cannot have weights of this kind, or None if they can or have none."""
+    """Return why weights of this kind are not supported, or None."""
     if weights_are is None:
         return None
     why_no = why_no_sampling_weights if weights_are == SAMPLING else why_no_weights
@@ -101,7 +100,7 @@ def why_weights_are_refused(
 
 
 def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
-    """Return why tests cannot be made within strata, or None if they can; references need not know them.
+    """Return why tests within strata are not supported, or None. References ignore strata.
 
     Examples
     --------
@@ -122,14 +121,14 @@ def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) ->
 
 
 def why_p_values_mislead(method: Method | type[Method], test: CITest | None) -> str:
-    """Return where the p-values that a method decides by are no error rates, as the test's card says; else nothing."""
+    """Return why p-values that the method decides by are no error rates, from the test's card; else nothing."""
     return f"{test.card.id}: {test.misleads}" if test and test.misleads and method.needs == "p-value" else ""
 
 
 def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
-    """Return in words why p-values of rows in groups may be too small; empty if they are not.
+    """Return why p-values may be too small for rows in groups; empty if they are not.
 
-    `n_groups` is None if it is not known.
+    `n_groups` is None if unknown.
 
     Examples
     --------
@@ -176,7 +175,7 @@ def notes_on_p_values(
 
 
 def why_complete_rows(method: Method, test: CITest | None, rule: str | int | None) -> str | None:
-    """Return why a method with a test cannot search by a rule of `incomplete_rule`, or None if it can."""
+    """Return why a method with a test does not support a rule of `incomplete_rule`, or None."""
     if rule is None:
         return None
     if method.needs_complete_rows():
@@ -192,10 +191,10 @@ def why_complete_rows(method: Method, test: CITest | None, rule: str | int | Non
 def for_missing_cells(
     where: str, method: Method, test: CITest | None, missing: str, imputations: int | None
 ) -> CITest | None:
-    """Return the test as it is when bound to rows with missing cells.
+    """Return the test as used on rows with missing cells.
 
-    Raises `UnsupportedError`, beginning with `where`, if the method or the test needs complete rows, and
-    `ParameterError` if copies are asked for but nothing is imputed.
+    Raises `UnsupportedError`, starting with `where`, if the method or the test needs complete rows, and
+    `ParameterError` if imputed copies are requested but nothing is imputed.
     """
     rule = incomplete_rule(where, missing, imputations)
     if reason := why_complete_rows(method, test, rule):
@@ -204,19 +203,19 @@ def for_missing_cells(
 
 
 def takes_min_effect(method: Method | type[Method]) -> bool:
-    """Return whether a method decides by the p-values of a CI test, as causal methods do."""
+    """Return whether a method decides by p-values of a CI test, as causal methods do."""
     return method.card.family == "causal" and method.default_test is not None and method.needs == "p-value"
 
 
 def decides_by_p_values_alone(method: Method, test: CITest | None, min_effect: float | None) -> bool:
-    """Return whether a search asks for no smallest effect, though it takes one."""
+    """Return whether a search could use a smallest effect but has none."""
     return not min_effect and takes_min_effect(method) and test is not None and bool(test.card.effect)
 
 
 def check_min_effect(where: str, method: Method, test: CITest | None, min_effect: float | None) -> None:
-    """Raise `ParameterError` if a smallest effect is out of range, or asked of a method or test that knows none.
+    """Raise `ParameterError` if the smallest effect is out of range, or not supported by the method or test.
 
-    The message begins with `where`. `test` is None as long as it is not chosen: all that are chosen know effects.
+    The message starts with `where`. `test` is None before ``auto`` has chosen; all tests that it chooses have effects.
     """
     MIN_EFFECT.check(where, "min_effect", min_effect)
     if not min_effect:
@@ -235,7 +234,7 @@ def check_min_effect(where: str, method: Method, test: CITest | None, min_effect
 def why_no_feature_groups(
     method: Method | type[Method], test: CITest | None, min_effect: float | None = None
 ) -> str | None:
-    """Return why features cannot stay together in groups, or None if they can."""
+    """Return why groups of features are not supported, or None."""
     if not method.takes_feature_groups:
         return f"{method.card.id} works on single columns, so that feature_groups cannot stay together"
     if test is not None and method.needs != "p-value" and not test.joins_columns:
@@ -246,9 +245,9 @@ def why_no_feature_groups(
 
 
 def why_a_group_is_never_admitted(method: Method, test: CITest | None, groups: Groups) -> str | None:
-    """Return why a method can never admit a group whose columns are tested one by one; None if it can.
+    """Return why a group that is tested column by column can never be admitted; None if it can.
 
-    The p-value of such a group is that of its best column times their number, and no p-value may be small enough.
+    The p-value of the group is that of its best column times the number of columns.
     """
     alpha = method.options().get("alpha")
     if alpha is None or test is None or test.joins_columns or test.card.column_sets or not groups:
@@ -265,7 +264,7 @@ def why_a_group_is_never_admitted(method: Method, test: CITest | None, groups: G
 def check_feature_groups(
     where: str, method: Method, test: CITest | None, groups: Groups, min_effect: float | None = None
 ) -> None:
-    """Raise `UnsupportedError` if groups cannot stay together, and `ParameterError` if one is never admitted."""
+    """Raise `UnsupportedError` if groups are not supported, and `ParameterError` if a group can never be admitted."""
     if groups and (reason := why_no_feature_groups(method, test, min_effect)):
         raise UnsupportedError(f"{where}: {reason}. Remove feature_groups, or choose another method or CI test.")
     if reason := why_a_group_is_never_admitted(method, test, groups):

@@ -1,4 +1,4 @@
-"""Any scikit-learn selector as a method of the workflow."""
+"""Scikit-learn selectors as methods of the workflow."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ NO_SELECTOR = "has no fit or no get_support: name a scikit-learn selector, or a 
 
 
 class External(Method):
-    """A scikit-learn selector named as ``"package.module:Class"``; the workflow fits it on each fold's rows.
+    """A scikit-learn selector given as ``"package.module:Class"``; it is fitted on the rows of each fold.
 
-    Its features are taken from `get_support`, and their importance from `feature_importances_`, `scores_` or `ranking_`
-    where it has one. Categorical columns reach it as level codes.
+    The selected features come from `get_support`, importances from `feature_importances_`, `scores_` or `ranking_` if
+    present. Categorical columns are passed as level codes.
     """
 
     default_test = None
@@ -43,11 +43,11 @@ class External(Method):
         )
 
     def options(self) -> dict[str, Any]:
-        """Return the options that the class is built with."""
+        """Return the options of the class."""
         return dict(self._options)
 
     def check(self, where: str | None = None) -> None:
-        """Raise an error of ours unless the class takes the options and makes a selector."""
+        """Raise an error unless the class accepts the options and is a selector."""
         named = type(self._options["selector"]) if isinstance(self, Wrapped) else import_name(self.path)
         if not hasattr(named, "fit"):  # before anything is called: a name could stand for any function
             raise UnsupportedError(f"{self.path} {NO_SELECTOR}")
@@ -62,11 +62,11 @@ class External(Method):
             raise UnsupportedError(f"{self.path} {NO_SELECTOR}")
 
     def build(self) -> Any:
-        """Return the selector, not fitted."""
+        """Return the unfitted selector."""
         return import_name(self.path)(**self._options)
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Fit the selector and admit what it supports, most important first."""
+        """Fit the selector and admit its features, most important first."""
         selector = self.build()
         if not hasattr(selector, "get_support"):
             raise UnsupportedError(f"{self.path} {NO_SELECTOR}")
@@ -101,22 +101,19 @@ class External(Method):
         return np.zeros(n_features)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
-        """Remove nothing: the selector has decided."""
+        """Remove nothing."""
         return candidates
 
 
 class Wrapped(External):
-    """A scikit-learn selector given as an object to `blanketflow.compare`; each fold fits a clone of it.
-
-    No file can name it, so a workflow cannot use it.
-    """
+    """A scikit-learn selector object, for `blanketflow.compare`; each fold fits a clone. Workflows cannot name it."""
 
     def __init__(self, selector: Any) -> None:
         super().__init__(f"{type(selector).__module__}:{type(selector).__qualname__}", {"selector": selector})
 
     @classmethod
     def from_options(cls, where: str, options: Mapping[str, Any]) -> Wrapped:
-        """Build an instance of the option `selector`, the object."""
+        """Build an instance from the option `selector`."""
         selector = options["selector"]
         if not hasattr(selector, "get_support") or not hasattr(selector, "get_params"):
             raise ParameterError(
@@ -125,7 +122,7 @@ class Wrapped(External):
         return cls(selector)
 
     def build(self) -> Any:
-        """Return a clone of the selector, not fitted."""
+        """Return an unfitted clone."""
         from sklearn.base import clone
 
         return clone(self._options["selector"])

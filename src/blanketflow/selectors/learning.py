@@ -1,4 +1,4 @@
-"""The model that a method learns the target with, also where there is nothing to learn."""
+"""Models that methods fit to the target, and the importances of features in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..models.encode import Design, design, moderate, moderated
 
 
 def task_of(target: Column) -> str:
-    """Return the task that a problem's target stands for."""
+    """Return the task of a target."""
     return CLASSIFICATION if target.kind == CATEGORICAL else REGRESSION
 
 
@@ -30,11 +30,11 @@ def matrix_of(table: Table, names: Sequence[str]) -> np.ndarray:
 
 
 def estimator_for(model: Any, target: Column, seed: int, X: np.ndarray, *trains: Sequence[int] | np.ndarray) -> Any:
-    """Return an unfitted scikit-learn estimator of a target, categorical for classification and numeric for regression.
+    """Return an unfitted scikit-learn estimator for a target, categorical for classification and numeric for
+    regression.
 
-    Without columns in X, or with a single class among some training rows (`trains`, once for each fit), it predicts the
-    prior or the mean: nothing better is possible there, and many classifiers refuse it. The seed is below 2**32. Raises
-    `UnsupportedError` if the model does not do the target's task.
+    Without columns in X, or if some training rows (`trains`, one per fit) have a single class, it predicts the prior or
+    the mean, since many classifiers fail there. Raises `UnsupportedError` if the model does not support the task.
     """
     from ..models import build_estimator, build_prior
 
@@ -52,12 +52,12 @@ MOST_CELLS = 2**22
 
 @dataclass
 class Importances:
-    """Importances of features; equal targets get equal ones, because everything random comes from the seed.
+    """Importances of features in a model of a target.
 
-    The source ``model`` takes what the fitted model says of its columns. ``permutation`` is the loss of accuracy or R2
-    on held-out rows when a feature is permuted there, averaged over `n_splits` parts. ``auto`` is ``model`` if the
-    model says something. Features of several columns each (`column_counts`, one behind the other) are treated as
-    categorical ones are, whose levels are columns.
+    The source ``model`` takes the importances of the fitted model. ``permutation`` is the loss of accuracy or R2 on
+    held-out rows when a feature is permuted, averaged over `n_splits` parts. ``auto`` is ``model`` where available.
+    Features of several adjacent columns (`column_counts`) are permuted and summed as one. All random numbers come from
+    the seed, so equal targets get equal importances.
     """
 
     features: Table
@@ -74,8 +74,8 @@ class Importances:
     def of(self, target: Column) -> np.ndarray:
         """Return the importances for a target, shape (number of features,).
 
-        Raises `ParameterError` if the model itself is asked, but has neither ``feature_importances_`` nor ``coef_``,
-        and `DataError` if there are too few rows to hold some out, or importances are not finite.
+        Raises `ParameterError` if the source is ``model`` and the model has neither ``feature_importances_`` nor
+        ``coef_``, and `DataError` if there are too few rows to hold some out, or importances are not finite.
         """
         found = None if self.source == "permutation" else self._said_by_the_model(target)
         if found is None and self.source == "model":
@@ -117,10 +117,9 @@ class Importances:
         return lost.mean(axis=0)
 
     def _permuted_predictions(self, model: Any, X: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Return what a model predicts for rows when the values of each feature are permuted; one row per feature.
+        """Return predictions for rows in which one feature is permuted; one row per feature.
 
-        All columns of a categorical feature are permuted together. scikit-learn's permutation_importance asks the model
-        feature by feature, where asking costs several times what the predictions do.
+        Predicting for several features in one call is several times faster than scikit-learn's permutation_importance.
         """
         blocks, n = self._design.blocks, len(X)
         at_once, found = max(1, MOST_CELLS // max(X.size, 1)), []
@@ -144,9 +143,8 @@ def _r2s(y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 
 def own_weights(fitted: Any) -> np.ndarray | None:
-    """Return what a fitted model says of its columns, shape (m,); None if it says nothing.
-
-    Its importances, or its absolute coefficients, summed over classes.
+    """Return a fitted model's importances, or absolute coefficients summed over classes, shape (m,); None if it has
+    none.
 
     Examples
     --------

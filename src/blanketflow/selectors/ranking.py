@@ -1,4 +1,4 @@
-"""Methods that rank features: one ranking serves every number of features asked for; rankings by one weight each."""
+"""Methods that rank features and cut the ranking at one or more numbers of features."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ DECIMALS = 12
 
 @dataclass
 class RankingMethod(Method):
-    """A method whose grow ranks features and whose shrink cuts the ranking. A subclass adds `rank`.
+    """Base of methods whose grow ranks features and whose shrink cuts the ranking. A subclass adds `rank`.
 
-    Features of one value, or of none, say nothing and are not ranked.
-    The ranking is cut at the number of features. A list of numbers gives one answer for each, in order, and the largest
-    is the selection. With ``auto`` the best number of 1 to 50 is chosen by cross-validation on the rows at hand; see
+    Features of a single value are not ranked. With a list of numbers of features there is one answer for each, and the
+    largest is the selection. ``auto`` chooses the best number from 1 to 50 by cross-validation on the rows at hand; see
     `best_number`.
     """
 
@@ -43,7 +42,7 @@ class RankingMethod(Method):
     reads_marginal: ClassVar[bool] = True
 
     def check(self, where: str | None = None) -> None:
-        """Raise an error of ours if a value is out of its range, or there is no such model."""
+        """Raise an error if a value is out of range or the model is unknown."""
         from ..models import get_model
 
         super().check(where)
@@ -55,7 +54,7 @@ class RankingMethod(Method):
 
     @abstractmethod
     def rank(self, problem: Problem, n_features: int) -> Iterable[Step]:
-        """Give the `n_features` best features (or all), best first; importances must not increase.
+        """Return the `n_features` best features (or all), best first; importances must not increase.
 
         The ranking of fewer features must be the beginning of the ranking of more.
         """
@@ -65,7 +64,7 @@ class RankingMethod(Method):
         return self.beginning(problem, MOST_FEATURES if self.n_features == "auto" else max(self._numbers()))
 
     def beginning(self, problem: Problem, most: int) -> Iterable[Step]:
-        """Give the best features, at most so many, of all that the problem has."""
+        """Return at most `n` best features of all."""
         n_features = min(most, len(problem.features))
         return self.rank(problem, n_features) if n_features else ()
 
@@ -83,9 +82,9 @@ class RankingMethod(Method):
 
 
 def beginning(names: Sequence[str], n: int, included: Sequence[str]) -> list[str]:
-    """Return the first n of a ranking, with every included feature among the n, in the order of the ranking.
+    """Return the first n of a ranking, with every included feature among them, in ranking order.
 
-    Included features that the ranking does not have take the place of its last, and are left to whoever adds them.
+    Included features that are not ranked replace the last ones; the caller adds them.
 
     Examples
     --------
@@ -100,11 +99,10 @@ def beginning(names: Sequence[str], n: int, included: Sequence[str]) -> list[str
 def heaviest_first(
     features: Sequence[str], weights: np.ndarray, most: int, threshold: float | None = None, unit: float = 1.0
 ) -> list[Step]:
-    """Return the features with the largest of some finite weights, (d,), heaviest first; ties keep the given order.
+    """Return the features with the largest finite weights, (d,), as steps, heaviest first; ties keep the given order.
 
-    The weights become the statistics and importances of the steps. At most `most` features are returned, and none with
-    a weight at or below the threshold. Rounding is relative to `unit`, the size of the terms that are summed in a
-    weight.
+    Weights are the statistics and importances of the steps. At most `most` features are returned, all above the
+    threshold. Weights are rounded relative to `unit`, the size of the terms that they sum.
 
     Examples
     --------
@@ -133,10 +131,9 @@ N_PARTS, MOST_FEATURES = 5, 50
 def best_number(method: RankingMethod, problem: Problem, most: int) -> int:
     """Return the number of features, 1 .. most, whose models predict held-out rows best, the smallest on ties.
 
-    Each part of the rows is held out once. Features are ranked on the other rows, as if the part did not exist; a model
-    learns there from the first 1, 2, ... of them and predicts the part. What counts is the share of rows predicted
-    right, over all parts together, or for a regression target the squared error. Returns 0 if `most` is 0. Raises
-    `DataError` if there is only one row, and `LimitReached` if the stage's limits are reached.
+    For each part of a cross-validation, features are ranked on the other rows, and a model of the first 1, 2, ... of
+    them predicts the part. The criterion is accuracy over all parts together, or squared error for regression. Returns
+    0 if `most` is 0. Raises `DataError` if there is only one row, and `LimitReached` at a limit of the stage.
     """
     if most == 0:
         return 0
@@ -146,9 +143,9 @@ def best_number(method: RankingMethod, problem: Problem, most: int) -> int:
 
 
 def held_out_losses(method: RankingMethod, problem: Problem, most: int) -> np.ndarray:
-    """Return the loss of each row, when it is held out, with the first 1 .. most features, shape (most, n).
+    """Return the loss of each held-out row with the first 1 .. most features, shape (most, n).
 
-    0 or 1 for classes, the squared error for numbers.
+    The loss is 0 or 1 for classes, the squared error for numbers.
     """
     n_rows = problem.table.n_rows
     if n_rows < 2:
@@ -162,7 +159,7 @@ def held_out_losses(method: RankingMethod, problem: Problem, most: int) -> np.nd
 
 
 def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: int, most: int) -> np.ndarray:
-    """Return the loss of each row of a part with the first 1 .. most features, shape (most, rows of the part)."""
+    """Return the losses of one part, shape (most, rows of the part)."""
     train, held_out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
     seed = derive_seed(problem.seed, "psi", part)
     inner = problem.on_rows(train, seed, tests_marginally=method.reads_marginal)
@@ -182,7 +179,7 @@ def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: in
 def _predictions(
     method: RankingMethod, problem: Problem, ranked: list[str], rows: tuple[np.ndarray, np.ndarray], part: int
 ) -> Iterator[np.ndarray]:
-    """Yield what a model of the first 1, 2, ... features predicts for the rows held out."""
+    """Yield predictions of models of the first 1, 2, ... features for held-out rows."""
     from ..models import build_prior, get_model
     from ..models.encode import design, moderate
 

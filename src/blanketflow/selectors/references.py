@@ -1,4 +1,4 @@
-"""What other selections are compared with: every feature, none, and the true blanket of a known network."""
+"""Reference selections: all features, no feature, and the true blanket of a known network."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from .base import Method, Problem
 class All(Method):
     """Keep every feature that varies.
 
-    A feature of one value, or of none, is left out: no model learns anything of it. What only seems to be an identifier
-    stays: a column of whole numbers or labels that hardly repeat can be a measurement, and no value tells. `inspect`
-    names such columns; `drop` leaves them out.
+    Features of a single value are left out. A column that only looks like an identifier, such as labels that hardly
+    repeat, is kept, since it can be a measurement. `inspect` names such columns; `drop` leaves them out.
 
     Examples
     --------
@@ -45,7 +44,7 @@ class All(Method):
     default_test: ClassVar[str | None] = None
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit everything that varies, in the order of the names."""
+        """Admit every feature that varies, in order of names."""
         return [Step(feature) for feature in problem.features]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
@@ -55,7 +54,7 @@ class All(Method):
 
 @dataclass
 class NoFeatures(Method):
-    """Keep no feature. Every model then predicts the majority class with the shares of the classes, or the mean.
+    """Keep no feature. Models then predict the class shares or the mean.
 
     Examples
     --------
@@ -89,7 +88,7 @@ class NoFeatures(Method):
 
 @dataclass
 class TrueBlanket(Method):
-    """Keep the features that are known to form the blanket; the workflow fills them in for simulated data.
+    """Keep the features of a known blanket; the workflow fills them in for simulated data.
 
     Raises
     ------
@@ -133,7 +132,7 @@ class TrueBlanket(Method):
     )
 
     def check(self, where: str | None = None) -> None:
-        """Raise `ParameterError` also if a role does not exist."""
+        """Raise `ParameterError` if a value is out of range or a role does not exist."""
         super().check(where)
         roles = self.blanket.items() if isinstance(self.blanket, Mapping) else ()
         for name, role in roles:
@@ -144,7 +143,7 @@ class TrueBlanket(Method):
                 )
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit the known blanket, in the order of names."""
+        """Admit the known blanket, in order of names."""
         roles = self.blanket if isinstance(self.blanket, Mapping) else dict.fromkeys(self.blanket, MEMBER)
         for name in roles:
             if name not in problem.features:

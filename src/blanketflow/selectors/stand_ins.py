@@ -1,4 +1,4 @@
-"""The features that could stand in for the members of any method's answer, and which of equals is taken."""
+"""Stand-ins: features that could replace members of an answer, and the choice among equivalent features."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ FEW_BINS = 3
 
 
 def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
-    """Return decisions with the stand-ins of each feature that is kept, and the first of equals in place of another.
+    """Return the decisions with the stand-ins of each kept feature, after exchanging members for preferred equivalents.
 
-    They are found by the method's own test, if it measures information and there are enough rows for it, and else by
-    the one that ``ci_test: auto`` takes for the table. These tests neither count as tests of the method nor against its
-    limits. Groups of features have no stand-ins, and are none; nor are there any where only counts of the rows are
-    known, whose tables are agreed on before.
+    The method's own test is used if it measures information and there are enough rows, else the test that ``ci_test:
+    auto`` chooses. These tests count neither as tests of the method nor towards its limits. Groups of features have no
+    stand-ins, nor does anything where only counts of the rows are known, since tables are agreed on beforehand.
     """
     kept = [d for d in decisions if d.kept and d.feature not in problem.feature_groups]
     if not kept or not problem.table.has_rows:
@@ -63,10 +62,9 @@ def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
 def _first_of_equals(
     problem: Problem, test: BoundTest, kept: set[str], found: Mapping[str, Sequence[StandIn]]
 ) -> dict[str, str]:
-    """Return the stand-ins that are taken for members: with fewer missing cells, then cheaper, then first by name.
+    """Return the stand-ins that replace members: those with fewer missing cells, then cheaper, then first by name.
 
-    For fewer missing cells nothing is given up that is seen, and by name nothing at all. A cheaper one may say less, as
-    far as stand-ins do.
+    Exchanges for fewer missing cells or by name lose no information; a cheaper stand-in may have less.
     """
     if not found or problem.answers:  # several answers name the features as they were found
         return {}
@@ -93,7 +91,7 @@ def _first_of_equals(
 
 
 def _exchanged(decisions: Sequence[Step], instead: Mapping[str, str]) -> list[Step]:
-    """Return decisions in which features are called by those that are taken instead, and the other way round."""
+    """Return decisions in which features and their replacements swap names."""
     renamed = instead | {taken: member for member, taken in instead.items()}
 
     def named(d: Step) -> Step:
@@ -104,7 +102,7 @@ def _exchanged(decisions: Sequence[Step], instead: Mapping[str, str]) -> list[St
 
 
 def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
-    """Yield bound tests that measure information, to be tried in turn."""
+    """Yield bound tests that measure information, in order of preference."""
     if own is not None and measures_information(own):
         yield own
     if problem.feature_groups or (own is not None and own.card.id == "oracle"):  # d-separation knows no information
@@ -125,7 +123,7 @@ def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
 
 @contextmanager
 def _uncounted(problem: Problem) -> Iterator[BoundTest | None]:
-    """Give the problem's bound test, and forget what it has spent; None if the method has no test."""
+    """Yield the bound test and restore its counts and limits afterwards; yield None if the method has no test."""
     if problem.marginal is None:
         yield None
         return
@@ -158,18 +156,18 @@ ROUNDING = 1e-9
 
 
 def measures_information(test: BoundTest | CITest) -> bool:
-    """Return whether the statistics of a test tell the conditional mutual information."""
+    """Return whether the statistic of a test determines conditional mutual information."""
     return test.card.effect.startswith(NATS) or "mutual-information" in test.card.measures
 
 
 def stand_ins_of(
     test: BoundTest, target: str, features: Sequence[str], members: Iterable[Step], marginal: CIResults | None = None
 ) -> dict[str, list[StandIn]] | None:
-    """Return for each member of an answer the other features that keep most of its information, the most first.
+    """Return for each member of an answer the other features that keep most of its information, best first.
 
-    Features are looked at that say about as much of the target as the member does, given nothing. A member that says
-    something only given others, such as a spouse, is looked at given these. Costs one test for each such feature and
-    member, and for a spouse one for each feature. After `MOST_TESTS` the members that are left have no stand-ins.
+    Candidates are features with about as much information on the target as the member, given nothing. A member that is
+    informative only given others, such as a spouse, is examined given these. Costs one test per candidate and member,
+    and for a spouse one per feature. After `MOST_TESTS` the remaining members get no stand-ins.
 
     Parameters
     ----------
@@ -182,12 +180,12 @@ def stand_ins_of(
     members : iterable of Step
         The admissions of the members, the most important first.
     marginal : CIResults, optional
-        The results of this test for all features and the target given nothing, if they are known.
+        The marginal results of this test for all features, if known.
 
     Returns
     -------
     dict of str to list of StandIn, or None
-        By member. Members for which there is none are left out. None if there are too few rows for some of the tests.
+        By member; members without any are left out. None if there are too few rows for some tests.
 
     Examples
     --------
@@ -270,25 +268,24 @@ def _shares(
 
 
 def says_as_much(test: BoundTest, target: str, feature: str, other: str) -> bool:
-    """Return whether neither of two features says anything that the other does not, but for rounding."""
+    """Return whether two features have the same information on the target, up to rounding."""
     size = float(_information(test, test.test_many([feature], target))[0])
     beyond = (test.test_many([x], target, given=[z]) for x, z in ((feature, other), (other, feature)))
     return all(float(_information(test, results)[0]) <= ROUNDING * size for results in beyond)
 
 
 def _information(test: BoundTest, results: CIResults) -> np.ndarray:
-    """Return the conditional mutual information of some results in nats, shape (m,)."""
+    """Return the conditional mutual information of results in nats, shape (m,)."""
     config = test.test_config
     return config.effects(results) if test.card.effect.startswith(NATS) else config.mutual_information(results)
 
 
 class Information:
-    """The information that a test measured: its `plain` estimate, one without bias, and its 95 % interval.
+    """The information measured by a test: the `plain` estimate, an unbiased `estimate`, and its 95 % interval.
 
-    2n times the plain estimate is distributed as a noncentral chi-square with the test's degrees of freedom k and the
-    noncentrality 2n I, which is k too large on average. For the interval the square root of this statistic less
-    (k - 1) / 2 counts as normal with variance 1 and mean sqrt(2n I + (k - 1) / 2) (Sankaran, 1963, Biometrika 50,
-    199-204).
+    2n times the plain estimate has a noncentral chi-square distribution with the test's degrees of freedom k and
+    noncentrality 2n I; its mean is too large by k. For the interval, the square root of this statistic less (k - 1) / 2
+    is taken as normal with variance 1 and mean sqrt(2n I + (k - 1) / 2) (Sankaran, 1963, Biometrika 50, 199-204).
     """
 
     def __init__(self, test: BoundTest, result: CIResult) -> None:
@@ -308,9 +305,8 @@ class Information:
 def share_kept(left: Information, whole: Information) -> tuple[float, float, float]:
     """Return 1 - left / whole and its 95 % interval, each 0 to 1.
 
-    The interval of the ratio is made from the intervals of both as if they were independent (Donner, Zou, 2012,
-    Statistical Methods in Medical Research 21, 347-359). What is left and the whole rise and fall together, which makes
-    it too wide.
+    The interval of the ratio treats both estimates as independent (Donner, Zou, 2012, Statistical Methods in Medical
+    Research 21, 347-359). They are positively correlated, so it is too wide.
     """
     a, b = left.estimate, whole.estimate
     lower, upper = 0.0, np.inf
