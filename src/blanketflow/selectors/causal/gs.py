@@ -1,4 +1,4 @@
-"""Grow-shrink (GS)."""
+"""Grow-shrink (GS), over sets of up to m features (GS(m)), and its randomised form, RGS(m, k)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ CORRECTION_GUARANTEE = (
 
 @dataclass
 class GS(Method):
-    """Scan features in decreasing dependence, admitting any that depends on the target given the admitted ones.
+    """Scan features by decreasing dependence, and admit each that depends on the target given the admitted ones.
 
-    Scans repeat until one admits none; then members that are independent given the rest are removed, until none is.
+    Scans repeat until one admits no feature. Then members that are independent given the other members are removed,
+    until none is.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class GS(Method):
         )
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove false positives until none is left; with a correction, what it does not reject given the others."""
+        """Remove members that are independent given the rest; with a correction, those that it does not reject."""
         names = [candidate.feature for candidate in candidates]
         if names and self.correction != NONE:
             yield from remove(problem, names, self.alpha, self.correction)
@@ -85,10 +86,11 @@ class GS(Method):
 
 
 def remove(problem: Problem, candidates: Sequence[str], alpha: float, correction: str) -> Iterator[Step]:
-    """Remove the weakest member that the correction does not reject, until it rejects all; then decide on the members.
+    """Remove the weakest member that the correction does not reject, until all are rejected; then decide on the
+    members.
 
-    Each member is tested given the others, and its p-value corrected for as many tests as there are features. Features
-    that are not members count as p = 1. Included features never leave.
+    Each member is tested given the others. The correction is for as many tests as there are features, where features
+    that are not members have p = 1. Included features are never removed.
     """
     members = list(candidates)
     while True:
@@ -106,7 +108,7 @@ def remove(problem: Problem, candidates: Sequence[str], alpha: float, correction
 
 
 def without(members: Sequence[str], feature: str) -> list[str]:
-    """Return the members but one."""
+    """Return all members but one."""
     return [member for member in members if member != feature]
 
 
@@ -116,7 +118,7 @@ def tests_of_members(problem: Problem, members: Sequence[str]) -> list[CIResult]
 
 
 def log_p_of(problem: Problem, results: Sequence[CIResult], alpha: float) -> np.ndarray:
-    """Return one log p per feature of the problem: of the results, 0 where p > alpha, which no correction rejects."""
+    """Return one log p per feature of the problem: those of the results, or 0 where p > alpha."""
     log_p = np.zeros(len(problem.features))
     log_p[: len(results)] = [result.log_p if is_dependent(problem.test, result, alpha) else 0.0 for result in results]
     return log_p
@@ -125,7 +127,7 @@ def log_p_of(problem: Problem, results: Sequence[CIResult], alpha: float) -> np.
 def weakest_to_leave(
     problem: Problem, members: Sequence[str], held: Sequence[CIResult], is_rejected: np.ndarray
 ) -> int | None:
-    """Return the position of the weakest member that leaves, None if all stay."""
+    """Return the position of the weakest member to remove, or None."""
     leaving = [
         i
         for i, member in enumerate(members)
@@ -136,19 +138,19 @@ def weakest_to_leave(
 
 @dataclass
 class GSM(GS):
-    """Admit sets of up to m features that depend on the target together, even where none of them does alone.
+    """Admit sets of up to m features that depend on the target jointly, even if no single one does.
 
     A scan tests all single features given the admitted ones, then all pairs, up to all sets of m, each set as one joint
-    variable. The strongest dependent set of the first size that has one enters whole, and a new scan begins. After a
-    scan that admits none, single members that are independent given the rest leave, until none does.
+    variable. At the first size with a dependent set, the strongest set is admitted, and a new scan begins. If a scan
+    admits nothing, members that are independent given the rest are removed one at a time.
 
     Notes
     -----
-    A parity of up to m features is found; a parity of more is not. A scan of d features costs d^m / m! tests. With m =
-    1 and no correction this is GS, except that every admission begins a new scan.
+    It finds parities of up to m features, but not of more. A scan of d features costs d^m / m! tests. With m = 1 and no
+    correction it is GS, except that each admission starts a new scan.
 
-    `correction` is for growing only: alpha is divided by the number of sets that the scan can test, which have up to m
-    features outside. Shrinking tests single features at alpha.
+    `correction` applies to growing only: alpha is divided by the number of sets of up to m features outside. Shrinking
+    tests single features at alpha.
 
     Examples
     --------
@@ -199,13 +201,13 @@ class GSM(GS):
         return self._admit(problem, every_set)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove false positives until none is left: the correction is for growing."""
+        """Remove members that are independent given the rest."""
         names = [candidate.feature for candidate in candidates]
         if names:
             yield from remove_until_stable(problem.test, problem.target, names, self.alpha, staying=problem.included)
 
     def _admit(self, problem: Problem, propose: Propose) -> Iterator[Step]:
-        """Admit the strongest of the proposed sets, scan by scan."""
+        """Admit the strongest proposed set in each scan."""
         yield from problem.admit_included()
         yield from admit_sets(
             problem.test,
@@ -224,22 +226,22 @@ class GSM(GS):
 class RGSMK(GSM):
     """Admit the strongest of k random sets of up to m features until it is independent; then shrink as GS does.
 
-    Sets are drawn anew after every admission. The chance of a set is proportional to the sum of its members' weights
-    1/p, where p is from the member's own test given the admitted ones: among all sets of 1 to m features in the paper
-    (``draw_by="set"``), among those of one size, with sizes uniform, by default. Where there are no more than k sets,
-    all are tested.
+    New sets are drawn after every admission, with probability proportional to the sum of the weights 1/p of their
+    members, where p is from each member's own test given the admitted ones. The paper (``draw_by="set"``) draws among
+    all sets of 1 to m features; by default the size is drawn uniformly, then a set of that size. If there are at most k
+    sets, all are tested.
 
     Notes
     -----
-    The default differs from the paper, in which nearly all sets that are drawn have m features, and one tiny p-value
-    leads all draws. With ``draw_by="size"`` weights are at most the number of features outside, so that one feature
-    leads about half of the draws at most.
+    With the paper's rule nearly all drawn sets have m features, and a single tiny p-value dominates the draws. With
+    ``draw_by="size"`` weights are limited to the number of features outside, so that one feature is in at most about
+    half of the draws.
 
-    A scan takes d + k tests, where GS(m) takes d^m / m!. The price is that a set must be drawn to be found. Features
-    that show their effect only together are drawn like all others, because their 1 / p says nothing.
+    A scan takes d + k tests, compared with d^m / m! of GS(m), but finds only sets that are drawn. Features with a joint
+    effect only are drawn like irrelevant ones, since their 1 / p is not informative.
 
-    `correction` divides alpha in growing by the number of all sets of up to m features outside, not by k: the k sets
-    are chosen by the same data that test them.
+    `correction` divides alpha in growing by the number of all sets of up to m features outside, not by k, since the k
+    sets are chosen by the data that test them.
 
     Examples
     --------

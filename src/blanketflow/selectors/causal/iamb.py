@@ -1,4 +1,4 @@
-"""Incremental association: IAMB, IAMB-FDR, Fast-IAMB, Inter-IAMB, KIAMB, and Inter-IAMB for mixed columns (MixedMB)."""
+"""Incremental association: IAMB, IAMB-FDR, Fast-IAMB, Inter-IAMB, KIAMB, MixedMB, IAMBnPC and Inter-IAMBnPC."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class IAMB(GS):
 
     Notes
     -----
-    With a `correction` this is IAMB-FDR: before each admission, members leave that the correction does not reject, and
-    it corrects the p-values of all features given the current members. `bnlearn` compares each p-value with the level
-    of its own rank; this is the step-up procedure, which rejects at least as many.
-    The publication was not at hand: this follows what others write of it, and details may differ.
+    With a `correction` this is IAMB-FDR: the p-values of all features given the current members are corrected, and
+    members that are not rejected are removed before each admission. `bnlearn` compares each p-value with the level of
+    its own rank; the step-up procedure used here rejects at least as many. The publication was not available; details
+    follow secondary descriptions and may differ.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class IAMB(GS):
     )
 
     def grow(self, problem: Problem) -> Iterator[Step]:
-        """Admit the strongest, one at a time; with a correction members leave in between."""
+        """Admit the strongest feature, one at a time; with a correction, remove members in between."""
         if self.correction != NONE:
             yield from admit_and_remove(problem, self.alpha, self.correction, self.max_k)
             return
@@ -80,16 +80,16 @@ class IAMB(GS):
 
 @dataclass
 class FastIAMB(GS):
-    """Admit several features per round, in decreasing dependence, while there are enough rows per cell; then remove.
+    """Admit several features per round by decreasing dependence, while there are enough rows per cell; then remove.
 
-    A round tests all features given the members and admits the dependent ones, as long as the table of target, members
-    and newcomer has `samples_per_cell` rows per cell on average. Tests without cells admit all dependent features at
-    once. The search ends with a round that admits none.
+    A round tests all features given the members. It admits the dependent ones as long as the table of target, members
+    and the new feature has `samples_per_cell` rows per cell on average. With tests that have no cells, all dependent
+    features are admitted. The search ends when a round admits none.
 
     Notes
     -----
-    On finite samples, admissions and removals can contradict each other for ever. When a set occurs again, the search
-    stops with status ``unreliable``.
+    On finite samples admissions and removals can cycle. If a set occurs again, the search stops with status
+    ``unreliable``.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class FastIAMB(GS):
         return grow_and_shrink_alternately(problem, lambda members: self._round(problem, members), self.alpha)
 
     def _round(self, problem: Problem, members: list[str]) -> Iterator[Step]:
-        """Give the admissions of one round."""
+        """Return the admissions of one round."""
         test, target = problem.test, problem.target
         given = list(members)
         for admission in strongest_dependent(test, target, problem.features, members, self.alpha, self.max_k):
@@ -132,12 +132,12 @@ class FastIAMB(GS):
 
 @dataclass
 class InterIAMB(GS):
-    """Admit as IAMB does, with a backward pass after every admission, which keeps conditioning sets small.
+    """Admit features as IAMB does, with a backward pass after every admission to keep conditioning sets small.
 
     Notes
     -----
-    On finite samples, admissions and removals can contradict each other for ever. When a set occurs again, the search
-    stops with status ``unreliable``.
+    On finite samples admissions and removals can cycle. If a set occurs again, the search stops with status
+    ``unreliable``.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class InterIAMB(GS):
 
 
 def say_cycle(problem: Problem, members: Sequence[str]) -> None:
-    """Note in the problem's status that a search went in circles."""
+    """Set the status of a search that cycles."""
     names = ", ".join(sorted(members)) or "the empty set"
     problem.say("unreliable", f"admissions and removals contradict each other: the search came back to {names}.")
 
@@ -183,11 +183,10 @@ Admit = Callable[[list[str]], Iterable[Step]]
 
 
 def grow_and_shrink_alternately(problem: Problem, admit: Admit, alpha: float) -> Iterator[Step]:
-    """Admit a round of features and remove false positives, repeatedly, until a round admits none.
+    """Alternate rounds of admissions and removals until a round admits none.
 
-    The included features are admitted first and never removed. `admit` returns the admissions of the next round for the
-    members. On finite samples this can cycle. It ends when a set of members occurs for the second time, and the problem
-    says so.
+    `admit` returns the admissions of a round, given the members. Included features are admitted first and never
+    removed. If a set of members occurs again, the search ends as unreliable.
     """
     yield from problem.admit_included()
     members = list(problem.included)
@@ -210,10 +209,10 @@ def grow_and_shrink_alternately(problem: Problem, admit: Admit, alpha: float) ->
 
 @dataclass
 class KIAMB(GS):
-    """Run IAMB `n_runs` times, admitting each time the strongest of a random share `k` of the dependent features.
+    """Run IAMB `n_runs` times, each time admitting the strongest of a random share `k` of the dependent features.
 
-    Where several Markov blankets exist, runs find different ones: all distinct ones are kept with how often they came
-    up, most frequent first, and the first is the answer. With ``k = 1`` every run is IAMB.
+    If several Markov blankets exist, runs find different ones. All distinct blankets are returned with their counts,
+    most frequent first; the first is the answer. With ``k = 1`` every run is IAMB.
 
     Examples
     --------
@@ -246,7 +245,7 @@ class KIAMB(GS):
         return self._grow_run(problem, 0)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Shrink the first run, make the others, and decide by the most frequent blanket, the first found on ties."""
+        """Shrink the first run, make the other runs, and return the most frequent blanket, the first found on ties."""
         runs = [list(super().shrink(problem, candidates))]
         try:
             for run in range(1, self.n_runs):
@@ -261,7 +260,9 @@ class KIAMB(GS):
         yield from runs[found.index(ordered[0][0])]
 
     def _grow_run(self, problem: Problem, run: int) -> Iterator[Step]:
-        """Admit, until none depends, the strongest of max(1, floor(k count)) features drawn from the dependent ones."""
+        """Admit, until no feature depends, the strongest of max(1, floor(k count)) features drawn from the dependent
+        ones.
+        """
         rng = derive_rng(problem.seed, "kiamb", run)
         test, target, admitted = problem.test, problem.target, list(problem.included)
         yield from problem.admit_included()
@@ -276,12 +277,12 @@ class KIAMB(GS):
 class MixedMB(InterIAMB):
     """Inter-IAMB with a likelihood-ratio test between regressions of the target, for any mixture of columns.
 
-    The default test regresses only the target: linearly if it is a number, by multinomial logistic regression if it has
-    classes. Features of any kind are predictors only. See `blanketflow.ci.linear.lr_mixed.LRMixed`.
+    The default test regresses only the target: linear regression for a number, multinomial logistic regression for
+    classes. Features of any type are predictors. See `blanketflow.ci.linear.lr_mixed.LRMixed`.
 
     Notes
     -----
-    The publication was not at hand: this follows what others write of it, and details may differ.
+    The publication was not available; details follow secondary descriptions and may differ.
 
     Examples
     --------
@@ -311,11 +312,10 @@ class MixedMB(InterIAMB):
 def admit_and_remove(problem: Problem, alpha: float, correction: str, max_k: int | None) -> Iterator[Step]:
     """Admit and remove one feature at a time, until the members are the features that the correction rejects.
 
-    Each step tests all features given the members, a member given the other members, and corrects these p-values as one
-    family. Of the members that are not rejected the weakest leaves; if there is none, the strongest feature that is
-    rejected enters. With more than `max_k` members none enters. Included features never leave.
-
-    On finite samples this can cycle. It ends when a set of members occurs for the second time, and the problem says so.
+    Each step tests all features given the (other) members and corrects these p-values as one family. The weakest member
+    that is not rejected is removed; if there is none, the strongest rejected feature is admitted, unless there are more
+    than `max_k` members. Included features are never removed. If a set of members occurs again, the search ends as
+    unreliable.
     """
     test, target = problem.test, problem.target
     yield from problem.admit_included()
@@ -351,15 +351,15 @@ def admit_and_remove(problem: Problem, alpha: float, correction: str, max_k: int
 
 @dataclass
 class IAMBnPC(Method):
-    """Grow as IAMB does; then learn the skeleton of target and candidates, and read the blanket off it.
+    """Grow as IAMB does; then learn the skeleton of target and candidates with PC, and read the blanket from it.
 
-    Kept are the target's neighbours in the skeleton, and every feature two edges away whose middle feature did not
-    separate it from the target, which makes the middle a common child.
+    The blanket has the target's neighbours in the skeleton, and each feature two edges away whose middle feature was
+    not in the set that separated it from the target; such a middle is a common child.
 
     Notes
     -----
-    ``variant: subset`` removes a candidate when any subset of the others separates it, which deletes spouses that are
-    independent of the target given nothing. This variant guarantees nothing.
+    ``variant: subset`` removes a candidate if any subset of the others separates it. This also deletes spouses that are
+    independent of the target given nothing, and guarantees nothing.
 
     Examples
     --------
@@ -397,11 +397,11 @@ class IAMBnPC(Method):
                           ("pc", "subset"))  # fmt: skip
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit the strongest, one at a time; conditioning sets have no limit here."""
+        """Admit the strongest feature, one at a time, without a limit on conditioning sets."""
         return IAMB(alpha=self.alpha).grow(problem)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Read the blanket off the skeleton of target and candidates."""
+        """Read the blanket from the skeleton of target and candidates."""
         names = [candidate.feature for candidate in candidates]
         if self.variant == "subset":
             return remove_by_subsets(problem.test, problem.target, names, self.alpha, self.max_k)
@@ -422,7 +422,7 @@ class IAMBnPC(Method):
 
 
 class Skeleton:
-    """An undirected graph of columns: `adjacent`, and by column the sets that separated others from it."""
+    """An undirected graph of columns: `adjacent`, and the sets that separated columns."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.adjacent = {column: [other for other in columns if other != column] for column in columns}
@@ -435,7 +435,9 @@ class Skeleton:
             self.separating_sets[one][other] = given
 
     def opened_by_colliders(self, column: str) -> dict[str, str]:
-        """Return each column two edges away that the middle column did not separate, with that middle, a collider."""
+        """Return each column two edges away with the middle column, if this was not in their separating set (a
+        collider).
+        """
         opened: dict[str, str] = {}
         for middle in self.adjacent[column]:
             for other in self.adjacent[middle]:
@@ -449,13 +451,13 @@ class Skeleton:
 def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: int | None) -> Skeleton:
     """Find the skeleton level by level, as the PC algorithm does.
 
-    A level's conditioning sets are drawn from a column's neighbours at the start of the level, so that the order of the
-    columns does not matter. Of columns with the same information about another, one stays its neighbour.
+    Conditioning sets of a level are drawn from the neighbours at its start, so the order of the columns does not
+    matter. Of columns with the same information about another, one remains its neighbour.
 
     References
     ----------
-    Spirtes, Glymour, Scheines (2000) Causation, Prediction, and Search, doi:10.7551/mitpress/1754.001.0001;
-    Colombo, Maathuis (2014) Order-independent constraint-based causal structure learning, JMLR 15, 3741-3782.
+    Spirtes, Glymour, Scheines (2000) Causation, Prediction, and Search, doi:10.7551/mitpress/1754.001.0001; Colombo,
+    Maathuis (2014) Order-independent constraint-based causal structure learning, JMLR 15, 3741-3782.
     """
     skeleton = Skeleton(columns)
     size = 0
@@ -472,9 +474,11 @@ def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: 
 
 
 def _is_circular(test: BoundTest, skeleton: Skeleton, x: str, y: str, given: tuple[str, ...], alpha: float) -> bool:
-    """Return whether a set of neighbours of X separates it from Y by columns that left X or Y thanks to the other.
+    """Return whether X and Y are separated by neighbours of X that were themselves separated from X or Y given the
+    other.
 
-    From X they left in the same level. From Y they may have left rightly: it is tested whether they say the same as X.
+    Neighbours of X count if they were separated in the same level. Those separated from Y may be separated rightly, so
+    they are tested for having the same information as X.
     """
     removed = skeleton.separating_sets
     return leans_on(given, y, removed[x]) or bool(
@@ -484,9 +488,9 @@ def _is_circular(test: BoundTest, skeleton: Skeleton, x: str, y: str, given: tup
 
 @dataclass
 class InterIAMBnPC(IAMBnPC):
-    """Grow as inter-IAMB does; then learn the skeleton of target and candidates, and read the blanket off it.
+    """Grow as Inter-IAMB does; then learn the skeleton of target and candidates, and read the blanket from it.
 
-    See `IAMBnPC` for the second phase, and `InterIAMB` for searches that go in circles.
+    See `IAMBnPC` for the second phase, and `InterIAMB` for searches that cycle.
 
     Examples
     --------

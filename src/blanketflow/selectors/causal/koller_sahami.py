@@ -26,18 +26,18 @@ MOST_IN_PAIRS = 32_000
 
 @dataclass
 class KollerSahami(Method):
-    """Remove, one at a time, the feature that says least about the target beyond its nearest features.
+    """Remove, one at a time, the feature with the least information on the target given its nearest features.
 
-    The k features nearest to F_i among those left, M_i, stand for its Markov blanket. What is lost without F_i is the
+    The k features nearest to F_i among those left, M_i, approximate its Markov blanket. The loss without F_i is the
     expected cross-entropy delta(F_i | M_i) = E D(P(T | M_i, F_i) || P(T | M_i)), which is I(T; F_i | M_i). The feature
-    with the smallest loss is removed, on ties the last by name, until `n_features` are left. Features that had
-    it in their M_i get a new M_i. Mutual information comes from the CI test: counted on level codes with ``g2``,
-    Gaussian with ``fisher-z``.
+    with the smallest loss is removed (the last by name on ties), until `n_features` are left; then M_i is updated where
+    it contained that feature. Mutual information comes from the CI test: on level codes with ``g2``, Gaussian with
+    ``fisher-z``.
 
     Notes
     -----
-    What is lost is less what it is by chance. Where M_i leaves few rows in a stratum that is nearly all, so that
-    columns of many levels need many rows, or a smaller `k`.
+    The loss is adjusted for its mean by chance. If M_i leaves few rows per stratum, little remains of the loss, so
+    columns with many levels need many rows or a smaller `k`.
 
     Examples
     --------
@@ -84,7 +84,9 @@ class KollerSahami(Method):
         return [step(name, result) for name, result in zip(problem.features, problem.marginal, strict=True)]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove the feature of least information, and renew what depended on it, until `n_features` are left."""
+        """Remove the feature with the least loss and update the losses that depended on it, until `n_features` are
+        left.
+        """
         names, left = list(problem.features), np.ones(len(problem.features), dtype=bool)
         nearness = self._nearness(problem)
         nearest = np.full((len(names), min(self.k, len(names))), -1)
@@ -114,7 +116,7 @@ class KollerSahami(Method):
             yield decision(i, kept=True)
 
     def _lost(self, problem: Problem, i: int, result: CIResult, given: list[str]) -> float:
-        """Return what is lost without a feature, rounded so that float noise does not decide ties."""
+        """Return the loss without a feature, rounded so that float noise does not decide ties."""
         test = problem.test
         lost = test.test_config.mutual_information(CIResults.from_rows([result]))
         if self.information == ADJUSTED:
@@ -123,7 +125,7 @@ class KollerSahami(Method):
         return float(np.round(lost, DECIMALS)[0])
 
     def _nearness(self, problem: Problem) -> np.ndarray:
-        """Return how near each feature is to each, shape (d, d), by pairs; larger is nearer."""
+        """Return the nearness of all pairs of features, shape (d, d); larger is nearer."""
         names = list(problem.features)
         if self.k == 0:
             return np.broadcast_to(0.0, (len(names), len(names)))
@@ -147,7 +149,7 @@ class KollerSahami(Method):
 
 
 def _nearest(nearness: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
-    """Return the k nearest features of those left, the first on ties; -1 for each that there is not."""
+    """Return the k nearest remaining features, the first on ties; padded with -1."""
     values, found = np.where(left & np.isfinite(nearness), nearness, -np.inf), np.full(k, -1)
     for at in range(k):  # a few times over all, where sorting would look at them many times
         best = int(values.argmax())

@@ -1,4 +1,4 @@
-"""What methods that divide and conquer share: parents and children of any column, symmetry, and then spouses."""
+"""Parents and children of any column, the symmetry correction, and spouses: shared by divide-and-conquer methods."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MB_COST = (
 def neighbourhoods(
     problem: Problem, find: FindNeighbours, alpha: float, max_k: int | None, symmetry: str
 ) -> Neighbourhoods:
-    """Return the neighbourhoods of a problem's columns by one search; kept for the stages and targets that share."""
+    """Return the neighbourhoods of a problem's columns, cached for the stages and targets that share them."""
     test = problem.test  # it now counts for this problem, also where another one's searches are shared
     known = {*problem.features, problem.target}
     columns = test.table.names if len(known) == len(test.table) else [n for n in test.table.names if n in known]
@@ -63,7 +63,7 @@ Link = tuple[WeakestTest | None, tuple[str, ...] | None]
 class ParentsAndChildren(Method):
     """Base of the methods that return parents and children: a subclass adds a card and `find`.
 
-    Grow is the target's own search; shrink searches from each candidate and corrects for symmetry.
+    Grow searches from the target; shrink searches from each candidate and applies the symmetry correction.
     """
 
     find: ClassVar[FindNeighbours]
@@ -81,7 +81,7 @@ class ParentsAndChildren(Method):
     )
 
     def neighbourhoods(self, problem: Problem) -> Neighbourhoods:
-        """Return the neighbourhoods that this method's search finds."""
+        """Return the neighbourhoods found by this method."""
         return neighbourhoods(problem, type(self).find, self.alpha, self.max_k, self.symmetry)
 
     def grow(self, problem: Problem) -> Iterable[Step]:
@@ -97,16 +97,16 @@ class ParentsAndChildren(Method):
 
 
 class Neighbourhoods:
-    """The neighbourhood of every column, found by one kind of search, `find`.
+    """The neighbours of every column, found by one search function, `find`.
 
-    `columns` are all columns, including the target, in table order. `max_k` is the largest conditioning set of the
-    search; the test for a spouse adds one. With the symmetry ``and`` X and T are neighbours if each one's search finds
-    the other, with ``or`` if either does (then every column is searched), and with ``none`` if T's own search finds X.
+    `columns` are all columns in table order, with the target. `max_k` limits conditioning sets of the search; the test
+    of a spouse has one more variable. With symmetry ``and``, X and T are neighbours if each search finds the other;
+    with ``or`` if either does, which searches from every column; with ``none`` if T's search finds X.
 
-    Of columns with the same information about T, T's search keeps one, X, and removes the others given X. X's own
-    search would lose T by them in turn. It is then repeated without them: see `around`. Then it is to find T only, and
-    need not find all others: what it separated by columns that are not left out stays separated, the rest is separated
-    by single columns, and only T is tested given more of what is left. `whole` has the neighbourhoods of all columns.
+    If several columns have the same information about T, T's search keeps one, X, and removes the others given X. X's
+    own search could then remove T given the others. It is therefore repeated without them; see `around`. The repeated
+    search has to find T only: sets without the excluded columns still separate, the other columns are separated by
+    single ones, and larger sets are tested for T only. `whole` has the neighbourhoods of all columns.
     """
 
     def __init__(
@@ -128,11 +128,11 @@ class Neighbourhoods:
         self._without: dict[frozenset[str], Neighbourhoods] = {}
 
     def know(self, found: Found) -> None:
-        """Take the results of columns' own searches as known."""
+        """Store results of columns' own searches."""
         self.known = found | self.known
 
     def found(self, column: str) -> Neighbours:
-        """Return the result of a column's own search; its tests count for whoever asks."""
+        """Return the result of the search from a column; its tests count for the caller."""
         before = self.whole.found(column) if self.whole else Neighbours()
         return self._once(self.known, column, lambda: self._search(column, before))
 
@@ -146,7 +146,7 @@ class Neighbourhoods:
         return found
 
     def _looked_for(self, column: str, other: str) -> Link:
-        """Return the weakest test of another column in a column's own search, or the set that separated it."""
+        """Return the weakest test of another column in the search from a column, or the set that separated it."""
         found = self.found(column)
         weakest = found.weakest.get(other)
         if not self.whole or weakest is None or other in found.staying:
@@ -161,7 +161,7 @@ class Neighbourhoods:
         return self._once(self._links, (column, other), search)
 
     def _once(self, known: dict[K, tuple[V, Count]], key: K, search: Callable[[], V]) -> V:
-        """Return what a search found, which is made once; its tests count for whoever asks."""
+        """Return a cached result; its tests count for the caller."""
         tally = self.test.tally
         if key not in known:
             self.test.tally = Tally()
@@ -174,14 +174,11 @@ class Neighbourhoods:
         return found
 
     def parents_and_children(self, column: str) -> list[Step]:
-        """Return a column's parents and children after the symmetry correction, in the order of their admission."""
+        """Return a column's parents and children after the symmetry correction, in order of admission."""
         return [tests[0] for other in self._possible(column) if (tests := self._admissions(column, other))]
 
     def with_weakest_tests(self, column: str) -> list[Step]:
-        """Return a column's parents and children, each with its largest p-value.
-
-        With the symmetry ``and`` it is the largest in both searches, else in the one that found the member.
-        """
+        """Return a column's parents and children, each with its largest p-value over the searches that found it."""
         return [_weakest(tests) for other in self._possible(column) if (tests := self._admissions(column, other))]
 
     def _possible(self, column: str) -> list[str]:
@@ -190,7 +187,7 @@ class Neighbourhoods:
         return [*members, *(other for other in others if other != column and other not in members)]
 
     def _admissions(self, column: str, other: str) -> list[Step]:
-        """Return the tests by which a column and another one are neighbours; none if they are not."""
+        """Return the tests that make two columns neighbours; empty if they are not."""
         tests, _ = self._looked_for(column, other)
         own = [] if tests is None else [tests.step(other)]
         if self.symmetry == "none" or bool(own) == (self.symmetry == "or"):
@@ -199,7 +196,7 @@ class Neighbourhoods:
         return [] if tests is None else [*own, tests.step(other)]
 
     def lost_by_symmetry(self, column: str) -> list[Step]:
-        """Return the removal of each member that its own search separated from the column."""
+        """Return the removals of members whose own search separated them from the column."""
         kept = {member.feature for member in self.parents_and_children(column)}
         removals = []
         for member in self.found(column).members:
@@ -210,11 +207,10 @@ class Neighbourhoods:
         return removals
 
     def around(self, member: str, column: str) -> Neighbourhoods:
-        """Return the neighbourhoods in which a member of a column's neighbours is looked at from its own side.
+        """Return the neighbourhoods used for the search from a member.
 
-        They are these, unless the member's own search separates the column by a set that leans on the member: by
-        columns that the column's own search removed thanks to the member. While that is so, stand-ins of the member
-        are left out of the table.
+        These are the same, unless the member's search separates the column by columns that were themselves removed
+        given the member. In that case the member's stand-ins are excluded from the table, repeatedly.
         """
         near, left_out, found = self, frozenset[str](), self.found(column)
         while (given := near._looked_for(member, column)[1]) is not None:
@@ -240,16 +236,16 @@ class Neighbourhoods:
         return self._without[left_out]
 
     def separating_set(self, column: str, other: str) -> tuple[str, ...] | None:
-        """Return the set that separated two columns in the first one's search, else in the other's; else None."""
+        """Return the set that separated two columns in either search, or None."""
         given = self.found(column).separating_sets.get(other)
         return self.found(other).separating_sets.get(column) if given is None else given
 
     def spouses(self, column: str) -> list[Step]:
         """Return the other parents of the column's children.
 
-        Y, a neighbour of a neighbour X, is a spouse if it is not a neighbour itself, X is not in the set that separates
-        Y from the column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X,
-        and only then the searches that tell whether Y and X are neighbours.
+        A neighbour Y of a neighbour X is a spouse if Y is not itself a neighbour, X is not in the set that separates Y
+        from the column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X, and
+        then the searches that check whether Y and X are neighbours.
         """
         neighbours = [member.feature for member in self.parents_and_children(column)]
         near, spouses = frozenset(neighbours), dict[str, Step]()
@@ -267,7 +263,7 @@ class Neighbourhoods:
         return list(spouses.values())
 
     def spouses_with_weakest_tests(self, column: str) -> list[Step]:
-        """Return a column's spouses, each with the largest p-value of its test and of the two links to the child."""
+        """Return a column's spouses, each with the largest p-value of its own test and of the two links to the child."""
         near, weakest = {member.feature: member for member in self.with_weakest_tests(column)}, []
         for spouse in self.spouses(column):
             child = spouse.given[-1]

@@ -20,26 +20,26 @@ from ..base import Method, Problem
 
 @dataclass
 class PPFS(Method):
-    """Admit every feature that the PPI test finds dependent given nothing; then test each given the rest, once.
+    """Admit all features that the PPI test finds marginally dependent; then test each once given the others.
 
     Algorithm 2 of the paper: candidates are ordered by importance log(1/p) (ties: mean risk difference, then column
-    order); the shrink phase visits the least important first and does not restart; a last single feature stays.
-    With ``n_folds > 1`` the folds' blankets are aggregated by frequency score (eq. 6-8).
+    order). The shrink phase tests the least important first and does not restart; a single remaining feature stays.
+    With ``n_folds > 1`` the blankets of the folds are aggregated by frequency score (eq. 6-8).
 
     Notes
     -----
-    Growth is marginal, so a spouse that is independent of the target given nothing is missed: the paper's proof of
-    correctness does not hold, and the card claims nothing. `significance` of the PPI test decides how many false
-    positives enter; see `blanketflow.ci.predictive.ppi.PPI`.
+    Growing is marginal, so spouses that are independent of the target given nothing are missed. The paper's proof of
+    correctness therefore does not hold, and the card claims no guarantee. `significance` of the PPI test determines how
+    many false positives are admitted; see `blanketflow.ci.predictive.ppi.PPI`.
 
-    In Algorithm 2 the rows of a fold are one part of the data (``fold_rows="part"``); in the authors' code they are all
-    rows but that part (``fold_rows="train"``, the default here). studies/papers/printed.md has the sizes by both.
+    In Algorithm 2 a fold has the rows of one part (``fold_rows="part"``); in the authors' code it has all rows but that
+    part (``fold_rows="train"``, the default). studies/papers/printed.md lists the sizes for both.
 
-    Of d features that are independent of the target, a test at its level admits about alpha d: thousands on wide
-    tables. `correction` treats the d marginal p-values as one family; the shrink phase always tests at alpha. A
-    correction is only as good as the p-values. Use it with ``significance="corrected-t"``: the p-values of ``wilcoxon``
-    are too small from 10 repeats on, and with B repeats they have a lower limit, which may be above what a correction
-    demands. Then `fit` refuses, or `reason_` says why nothing was admitted. See docs/ci-tests.md, "Wide tables".
+    Of d irrelevant features about alpha d are admitted, which is thousands in wide tables. `correction` corrects the d
+    marginal p-values as one family; the shrink phase always tests at alpha. Use it with ``significance="corrected-t"``:
+    the p-values of ``wilcoxon`` are too small from 10 repeats on, and have a lower limit that depends on the number of
+    repeats and may be above what a correction requires. Then `fit` raises an error, or `reason_` says why nothing was
+    admitted. See docs/ci-tests.md, "Wide tables".
 
     Examples
     --------
@@ -79,7 +79,9 @@ class PPFS(Method):
     )
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit p <= alpha, or what the correction rejects, most important first; no test beyond the marginal ones."""
+        """Admit features with p <= alpha, or those that the correction rejects, most important first, by marginal tests
+        only.
+        """
         results = problem.marginal
         admitted = np.flatnonzero(rejected(results.log_p, self.alpha, self.correction))
         if not len(admitted) and self.correction != NONE:
@@ -91,7 +93,7 @@ class PPFS(Method):
         return [step(problem.features[i], results[i]) for i in in_order.tolist()]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Test each candidate given the rest, least important first, at most one test per candidate."""
+        """Test each candidate once given the rest, least important first."""
         if len(candidates) < 2:
             return list(candidates)
         return remove_in_one_pass(problem.test, problem.target, candidates[::-1], self.alpha)

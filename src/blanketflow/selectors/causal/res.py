@@ -1,4 +1,4 @@
-"""The union of the representative sets (RES)."""
+"""Representative sets: their union (RES), alpha-investing (SGAI) and a sparse group lasso (SRS) on them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .neighbours_and_spouses import SYMMETRIES, Neighbourhoods, neighbourhoods
 class RES(Method):
     """Keep the parents and children that HITON-PC finds, and the parents and children of each of these.
 
-    Where data are not faithful, several sets can be Markov blankets: a feature's neighbours may stand in for it. The
-    representative set of a parent or child of the target is that feature and its own parents and children without the
-    target; steps carry its name as `group`. A feature of several sets is in the set of the strongest member. Importance
-    is the dependence on the target given nothing.
+    On data that are not faithful, several sets can be Markov blankets, because neighbours of a feature can replace it.
+    The representative set of a parent or child of the target is that feature with its own parents and children, except
+    the target; steps have its name as `group`. A feature in several sets belongs to the set of the strongest member.
+    Importance is the marginal dependence on the target.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class RES(Method):
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit the representative sets, group by group, the strongest member's first."""
+        """Admit the representative sets one after the other, that of the strongest member first."""
         near = neighbourhoods(problem, interleaved_neighbours, self.alpha, self.max_k, self.symmetry)
         return representative_sets(near, problem.target)
 
@@ -81,14 +81,11 @@ class RES(Method):
 
 
 def representative_sets(near: Neighbourhoods, target: str) -> Iterator[Step]:
-    """Yield the features of all representative sets, group by group, the group of the strongest member first.
+    """Yield the features of all representative sets, the set of the strongest member of PC(T) first.
 
-    A group contains a member of PC(T) and that member's own parents and children. No feature is in two groups: a member
-    stays in its own group, and a feature that is a neighbour of several members is in the group of the member with the
-    strongest marginal dependence on the target.
-
-    The group of a step is the member's name, and its importance the marginal dependence on the target. Its test is the
-    one that admitted it: with the target for a member, with the member for the others.
+    Each feature is in one group: a member of PC(T) in its own, a neighbour of several members in that of the member
+    with the strongest marginal dependence. A step has the member's name as group, the marginal dependence as
+    importance, and the test that admitted it: with the target for a member, with the member for others.
     """
     members = {member.feature: member for member in near.parents_and_children(target)}
     if not members:
@@ -111,14 +108,14 @@ WEALTH, PAYOUT = 0.5, 0.5
 class SGAI(RES):
     """Visit the representative sets one at a time, and admit features by alpha-investing.
 
-    The sets are formed as by RES. The set of the strongest member comes first; within a set, features are ordered by
-    their dependence on the target. Every feature is tested once, given all features admitted so far, at the level
-    alpha_i = W / 2i; the wealth W is carried over from set to set.
+    The sets are those of RES, the set of the strongest member first; within a set, features are ordered by their
+    dependence on the target. Each feature is tested once given all admitted features, at level alpha_i = W / 2i. The
+    wealth W carries over from set to set.
 
     Notes
     -----
-    The conditioning set is everything admitted so far, without limit. Therefore the default test is a regression:
-    contingency tables would run out of rows. `max_k` bounds the search for the sets only.
+    Conditioning sets contain all admitted features, without a limit. The default test is therefore a regression, since
+    contingency tables would need too many rows. `max_k` limits only the search for the sets.
 
     Examples
     --------
@@ -146,7 +143,7 @@ class SGAI(RES):
     payout: float = number(PAYOUT, "What an admission adds to the wealth.", above=0, at_most=1)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Test each candidate once given those admitted."""
+        """Test each candidate once given the admitted ones."""
         ordered: list[Step] = []
         for group in dict.fromkeys(candidate.group for candidate in candidates):
             ordered += members([candidate for candidate in candidates if candidate.group == group])
@@ -160,12 +157,10 @@ class SGAI(RES):
 def alpha_investing(
     test: BoundTest, target: str, ordered: Sequence[str], wealth: float = WEALTH, payout: float = PAYOUT
 ) -> Iterator[Step]:
-    """Admit each feature that depends on the target given the admitted ones, at the level that the wealth allows.
+    """Test each feature once, in order, given the admitted ones, at the level that the wealth allows.
 
-    The i-th feature is tested at alpha_i = W / 2i, which is taken from the wealth W. An admission (p < alpha_i) earns
-    the payout. So the wealth never runs out, and with the default values few admissions are false.
-
-    Each feature is tested once, in order.
+    The i-th feature is tested at alpha_i = W / 2i, which is subtracted from the wealth W; an admission (p < alpha_i)
+    adds the payout.
     """
     admitted: list[str] = []
     for i, feature in enumerate(ordered, start=1):
@@ -196,19 +191,10 @@ class Fit:
 class Rows:
     """Standardised predictors and targets, and their sparse group lasso.
 
-    Minimises, for each target c apart,
-    ``|y_c - X b|^2 / 2n + lambda1 sum over groups of |b_g| + lambda2 sum over columns of |b_j|``
-    where X and y have mean 0 and variance 1, and lambda1 and lambda2 are given as shares, above 0 and at most 1, of the
-    smallest value at which that penalty alone makes all coefficients 0.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Predictors, the columns of a group side by side.
-    Y : ndarray of shape (n, c)
-        Targets.
-    sizes : sequence of int
-        Number of columns of each group.
+    For each target c it minimises ``|y_c - X b|^2 / 2n + lambda1 sum over groups of |b_g| + lambda2 sum over columns of
+    |b_j|`` where X and y have mean 0 and variance 1. lambda1 and lambda2 are shares, above 0 and at most 1, of the
+    smallest value at which that penalty alone makes all coefficients 0. Columns of a group, of which `sizes` has the
+    numbers, are adjacent.
     """
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, sizes: Sequence[int]) -> None:
@@ -220,10 +206,7 @@ class Rows:
 
     @cached_property
     def _problem(self) -> tuple[np.ndarray, np.ndarray]:
-        """Predictors and targets of length 1, transposed; of many rows the triangle of a QR decomposition.
-
-        The triangle has the same products, and no more is asked of it.
-        """
+        """Predictors and targets of length 1, transposed; with many rows the QR triangle, which has the same products."""
         X, Y = self._X.standardised[:, self._columns], self._Y.standardised
         scale = np.sqrt(len(X))
         if len(X) > X.shape[1] + Y.shape[1]:
@@ -241,15 +224,18 @@ class Rows:
         return Fit(coefficients, converged)
 
     def errors(self, shares: Sequence[tuple[float, float]], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """Return each pair's sum of squared errors on other rows, each target in units of its variance here."""
+        """Return the sum of squared errors on other rows for each pair of shares, in units of the targets' variances
+        here.
+        """
         X, Y = self._X.of(X)[:, self._columns], self._Y.of(Y)
         missed = (y[:, np.newaxis] - X @ self.path(c, shares)[0].T for c, y in enumerate(Y.T))
         return sum((np.sum(by**2, axis=0) for by in missed), start=np.zeros(len(shares)))
 
     def path(self, c: int, shares: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return a target's coefficients at each pair of shares, and how far a proximal gradient step still moves them.
+        """Return a target's coefficients for each pair of shares, (pairs, varying columns), and their optimality gap,
+        (pairs,).
 
-        Of shapes (pairs, columns that vary) and (pairs,). Each pair starts from the coefficients of the pair before.
+        The gap is how far a proximal gradient step still moves them. Each pair starts from the previous solution.
         """
         from ...kernels.sparse_group_lasso import descend_path
 
@@ -271,10 +257,9 @@ def choose_penalties(
     lambda2: Sequence[float],
     parts: np.ndarray,
 ) -> tuple[float, float]:
-    """Return the pair of shares with the least squared error under cross-validation; on ties the larger.
+    """Return the pair of shares with the least cross-validated squared error; the larger on ties.
 
-    X, Y and `sizes` are as in `Rows`. All pairs of shares are tried. `parts`, (n,), says for each row the part, 0 ..
-    k - 1, in which it is left out.
+    X, Y and `sizes` are as in `Rows`. `parts`, (n,), has the part, 0 .. k - 1, in which each row is held out.
     """
     pairs = [(a, b) for a in sorted(lambda1, reverse=True) for b in sorted(lambda2, reverse=True)]
     if len(pairs) == 1:
@@ -306,23 +291,20 @@ SMALLEST, LARGEST = 0.001, 0.1
 
 @dataclass
 class SRS(RES):
-    """Keep the features of the representative sets to which a sparse group lasso gives a coefficient.
+    """Keep the features of the representative sets that have a coefficient in a sparse group lasso.
 
-    The sets are formed as by RES; each is a group. Eq. 3 of the paper, least squares with one penalty on groups
-    (lambda1) and one on features (lambda2), is fitted with both penalties as shares of the smallest value that selects
-    nothing. They are chosen by cross-validated squared error on the rows at hand, from 0.001 on in steps of
-    `lambda_step` to 0.1.
+    The sets of RES are the groups. Eq. 3 of the paper, least squares with a penalty on groups (lambda1) and one on
+    features (lambda2), is fitted with both as shares of the smallest value that selects nothing. The shares are chosen
+    by cross-validated squared error, from 0.001 to 0.1 in steps of `lambda_step`.
 
     Notes
     -----
-    All columns are standardised. A categorical feature enters as indicators of its levels, in the same group, and is
-    kept if one of them has a coefficient. A target of two classes is a number, as in the paper; with more classes each
-    one's indicator is fitted, with the same shares, and features kept for any class are kept. Importance is the length
-    of a feature's coefficients.
+    All columns are standardised. A categorical feature enters as indicators of its levels, and a group of
+    `feature_groups` as all of its columns, in the same lasso group; it is kept if one has a coefficient. A binary
+    target is a number, as in the paper. With more classes, an indicator is fitted per class with the same shares, and
+    features kept for any class are kept. Importance is the length of a feature's coefficients.
 
-    A group of `feature_groups` enters in the same way, as all of its columns.
-
-    This is a model of the columns' values, so shrink reads the table. Everything else is asked of the CI test.
+    The shrink phase fits a model to the values, so it reads the table. Grow uses the CI test only.
 
     Examples
     --------
@@ -362,7 +344,7 @@ class SRS(RES):
         return "fits a sparse group lasso to rows"
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Keep the candidates with a coefficient; each keeps the test of its admission."""
+        """Keep the candidates with a coefficient, each with the test of its admission."""
         if not candidates:
             return
         groups = dict.fromkeys(candidate.group for candidate in candidates)
@@ -387,12 +369,12 @@ class SRS(RES):
 
 
 def _design(problem: Problem, feature: str) -> np.ndarray:
-    """Return the columns that a feature enters with, shape (n, m)."""
+    """Return the columns of a feature, shape (n, m)."""
     return np.hstack([indicators(problem.table[column]) for column in problem.columns([feature])])
 
 
 def indicators(column: Column) -> np.ndarray:
-    """Return numbers as they are, two levels as one indicator, more as an indicator of each present; shape (n, m).
+    """Return numbers unchanged, two levels as one indicator, more as an indicator per level present; shape (n, m).
 
     Examples
     --------

@@ -22,17 +22,16 @@ from .neighbours_and_spouses import neighbourhoods
 
 @dataclass
 class STMB(Method):
-    """Find parents and children by level-wise elimination; find spouses among all others, and let them remove more.
+    """Find parents and children by level-wise elimination, then spouses among all others, which may remove neighbours.
 
-    A feature outside is a spouse by a neighbour X when adding X to the set that separated it makes it dependent. Each
-    spouse found may separate further neighbours, which are descendants but not children. No other feature's
-    neighbourhood is searched. Two backward passes come last: over spouses, then over neighbours, each given all the
-    rest.
+    A feature outside is a spouse via a neighbour X if adding X to its separating set makes it dependent. Each spouse
+    may separate further neighbours, which are descendants but not children. No search starts from another feature.
+    Finally, two backward passes test spouses and then neighbours, each given all the rest.
 
     Notes
     -----
-    Repaired: a neighbour removed given Z becomes a candidate spouse with Z as its separating set, the spouses found by
-    it are dropped, and the search goes on until the neighbours are stable. The published text loses spouses.
+    Repaired: a neighbour removed given Z becomes a candidate spouse with separating set Z, spouses found via it are
+    dropped, and the search continues until the neighbours are stable. The published algorithm loses spouses.
 
     Examples
     --------
@@ -75,7 +74,7 @@ class STMB(Method):
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Search for the target's parents and children; removals come first, then the members."""
+        """Search for parents and children; return removals, then members."""
         found = self._neighbours(problem)
         return [*found.removals, *found.members]
 
@@ -100,9 +99,9 @@ class STMB(Method):
 
 
 class Coexistence:
-    """Neighbours and spouses of one target, starting from the neighbours that another search found.
+    """Neighbours and spouses of a target, starting from neighbours that another search found.
 
-    Features are in table order; `max_k` is the largest conditioning set by which a spouse may separate a neighbour.
+    Features are in table order; `max_k` limits the sets by which a spouse may separate a neighbour.
     """
 
     def __init__(
@@ -115,10 +114,7 @@ class Coexistence:
         self._tried: set[str] = set()
 
     def settle(self) -> Iterator[Step]:
-        """Find spouses through each neighbour and remove neighbours by each spouse, until the neighbours are stable.
-
-        Yields the removal of each neighbour that leaves.
-        """
+        """Find spouses via each neighbour and remove neighbours by each spouse, until stable; yield the removals."""
         n_before = len(self.neighbours) + 1
         while len(self.neighbours) < n_before:
             n_before = len(self.neighbours)
@@ -130,10 +126,9 @@ class Coexistence:
                     yield from self._removed_by(candidate.feature)
 
     def remove_given_the_rest(self) -> Iterator[Step]:
-        """Remove spouses, then neighbours, that are independent of the target given all others, visiting each once.
+        """Remove spouses, then neighbours, that are independent of the target given all others, each tested once.
 
-        The least important come first. So if there are too few rows to test given all others, the set shrinks until
-        there are enough.
+        The least important come first, so that conditioning sets shrink until there are enough rows for the tests.
         """
         spouses = {name: found for by_child in self.spouses.values() for name, found in by_child.items()}
         spouses = {name: found for name, found in spouses.items() if name not in self.neighbours}
@@ -150,7 +145,7 @@ class Coexistence:
             yield step(name, result, others, kept=kept, role=role)
 
     def _opened_by(self, child: str) -> list[Step]:
-        """Return the other features that depend on the target given their separating set and the child."""
+        """Return the features outside that depend on the target given their separating set and the child."""
         outside: dict[tuple[str, ...], list[str]] = {}
         for name in self.features:
             given = self.separating_sets.get(name)
@@ -165,9 +160,9 @@ class Coexistence:
         return opened
 
     def _removed_by(self, spouse: str) -> Iterator[Step]:
-        """Remove the neighbours that subsets of the others, together with a spouse, separate from the target.
+        """Remove neighbours that a spouse together with subsets of the others separates from the target.
 
-        This is done once per spouse, because later there are only fewer neighbours to draw subsets from.
+        Once per spouse is enough, since later there are fewer neighbours to draw subsets from.
         """
         if spouse in self._tried:
             return

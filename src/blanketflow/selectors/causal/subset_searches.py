@@ -1,4 +1,4 @@
-"""Searches that separate features by subsets of the others: parents and children by four rules, then with spouses."""
+"""Searches that separate features by subsets of others: for parents and children (four rules), then for spouses."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ CORRECTED_MB_GUARANTEE = (
 
 @dataclass
 class CorrectedParentsAndChildren(ParentsAndChildren):
-    """Base of the methods that return parents and children and can correct for many tests.
+    """Base of the methods that return parents and children, with an optional correction for many tests.
 
-    A feature that is no parent or child is independent of the target given some set, so the p-value given that set is
-    valid, and the largest p-value of the feature over all its tests is at least as large. These largest p-values, one a
-    feature, are one family; features that a search removed have p > alpha, which no correction rejects.
+    A feature that is no parent or child is independent of the target given some set. Its largest p-value over all tests
+    is at least the one given that set, and so is valid. The largest p-values of all features are one family; features
+    that the search removed have p > alpha, which no correction rejects.
 
     Notes
     -----
-    The publication was not at hand: this follows what others write of it, and details may differ.
+    The publication was not available; details follow secondary descriptions and may differ.
     """
 
     correction: str = choice(
@@ -68,11 +68,11 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
     )
 
     def proves_one_search(self) -> bool:
-        """Whether what is proved holds for one search only: so it is with a correction."""
+        """Whether the guarantee holds for one search only: with a correction."""
         return self.correction != NONE
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove candidates whose own search does not find the target, then what the correction does not reject."""
+        """Remove candidates whose own search does not find the target, then those that the correction does not reject."""
         if self.correction == NONE:
             yield from super().shrink(problem, candidates)
             return
@@ -90,7 +90,7 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
             yield replace(member, kept=bool(is_rejected[i]))
 
     def members(self, near: Neighbourhoods, target: str) -> list[Step]:
-        """Return what is corrected: parents and children, each with its largest p-value."""
+        """Return parents and children with their largest p-values, which are corrected."""
         return near.with_weakest_tests(target)
 
 
@@ -98,13 +98,13 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
 class NeighboursAndSpouses(CorrectedParentsAndChildren):
     """Base of the methods that return the Markov blanket: parents and children, then the children's other parents.
 
-    With a correction the p-value of a parent or child is the largest of its tests in both searches. That of a spouse is
-    the largest of three: of its own test, of the child's link to the target, and of its own link to the child. A spouse
-    is false if any of the three is. With p-values of one feature each, all features are one family.
+    With a correction, the p-value of a parent or child is the largest in both searches. That of a spouse is the largest
+    of its own test, the child's link to the target and its link to the child, since a spouse is false if any of these
+    is. All features are one family.
     """
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Correct for symmetry, then add spouses, then remove what a correction does not reject."""
+        """Apply the symmetry correction, then add spouses, then remove what a correction does not reject."""
         decisions = list(super().shrink(problem, candidates))
         if self.correction == NONE:
             decisions += self.neighbourhoods(problem).spouses(problem.target)
@@ -113,11 +113,11 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
             yield from self._restored(problem, decisions)
 
     def _restored(self, problem: Problem, decisions: Sequence[Step]) -> Iterator[Step]:
-        """Take back what the check of symmetry removed thanks to itself, and on which the target depends all the same.
+        """Restore members that the symmetry correction removed although the target depends on them given the others.
 
-        A member's own search can separate the target by columns that the target's search removed thanks to members
-        that are lost, too. What these columns say is then in no member of the answer any more. With exact tests the
-        target depends on nothing given its blanket.
+        A member's search can separate the target by columns that the target's search removed given members that are
+        lost too. Their information would then be lost. With exact tests the target depends on nothing given its
+        blanket, so nothing is restored wrongly.
         """
         found = self.neighbourhoods(problem).found(problem.target)
         held = [decision.feature for decision in decisions if decision.kept]
@@ -130,7 +130,7 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
                     held = [*held, member]
 
     def proves_one_search(self) -> bool:
-        """Whether what is proved holds for one search only: nothing is."""
+        """Whether the guarantee holds for one search only: no."""
         return False
 
     def members(self, near: Neighbourhoods, target: str) -> list[Step]:
@@ -140,10 +140,10 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
 
 @dataclass
 class HITONPC(CorrectedParentsAndChildren):
-    """Admit features in order of marginal dependence; after each admission all members are tested again.
+    """Admit features by decreasing marginal dependence, and test all members again after each admission.
 
-    A newcomer enters unless a subset of the members separates it from the target; a member leaves as soon as a subset
-    with the newcomer separates it. Then candidates whose own search does not find the target are removed.
+    A feature is admitted unless a subset of the members separates it from the target. A member is removed if a subset
+    with the new feature separates it. Finally, candidates whose own search does not find the target are removed.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class HITONPC(CorrectedParentsAndChildren):
 
 @dataclass
 class SIHITONPC(CorrectedParentsAndChildren):
-    """Admit features in order of marginal dependence, testing each on entry; test all members once again at the end.
+    """Admit features by decreasing marginal dependence, testing each on entry; test all members again at the end.
 
     Then candidates whose own search does not find the target are removed.
 
@@ -201,9 +201,9 @@ class SIHITONPC(CorrectedParentsAndChildren):
 
 @dataclass
 class MMPC(CorrectedParentsAndChildren):
-    """Admit the feature whose weakest dependence on the target, given any subset of those admitted, is strongest.
+    """Admit the feature whose minimum dependence on the target over all subsets of the admitted ones is largest.
 
-    Features that a subset separates from the target are removed; at the end each member is tested once more. Then
+    Features that a subset separates from the target are removed, and each member is tested again at the end. Then
     candidates whose own search does not find the target are removed.
 
     Examples
@@ -231,10 +231,10 @@ class MMPC(CorrectedParentsAndChildren):
 
 @dataclass
 class PCSimple(CorrectedParentsAndChildren):
-    """Start from all features and remove, level by level, the features that larger and larger sets of others separate.
+    """Start from all features and remove, level by level, those that a set of others separates, of increasing size.
 
-    Then candidates whose own search does not find the target are removed; ``symmetry: none`` is the original, made for
-    regression, where every neighbour is a cause.
+    Then candidates whose own search does not find the target are removed. ``symmetry: none`` is the original algorithm,
+    made for regression, where every neighbour is a cause.
 
     Examples
     --------
@@ -262,9 +262,9 @@ class PCSimple(CorrectedParentsAndChildren):
 
 @dataclass
 class HITONMB(NeighboursAndSpouses):
-    """Find parents and children as HITON-PC does, and then spouses among the neighbours of neighbours.
+    """Find parents and children as HITON-PC does, then spouses among the neighbours of neighbours.
 
-    All symmetry corrections come before the first spouse is looked for.
+    All symmetry corrections come before the search for spouses.
 
     Examples
     --------
@@ -292,9 +292,9 @@ class HITONMB(NeighboursAndSpouses):
 
 @dataclass
 class MMMB(NeighboursAndSpouses):
-    """Find parents and children as MMPC does, and then spouses among the neighbours of neighbours.
+    """Find parents and children as MMPC does, then spouses among the neighbours of neighbours.
 
-    All symmetry corrections come before the first spouse is looked for.
+    All symmetry corrections come before the search for spouses.
 
     Examples
     --------
@@ -321,9 +321,9 @@ class MMMB(NeighboursAndSpouses):
 
 @dataclass
 class PCMB(NeighboursAndSpouses):
-    """Find parents and children by the max-min heuristic with elimination after each admission, and then spouses.
+    """Find parents and children by the max-min heuristic with elimination after each admission, then spouses.
 
-    All symmetry corrections come before the first spouse is looked for.
+    All symmetry corrections come before the search for spouses.
 
     Examples
     --------
@@ -351,12 +351,12 @@ class PCMB(NeighboursAndSpouses):
 
 @dataclass
 class IPCMB(NeighboursAndSpouses):
-    """Find parents and children by level-wise elimination from all features, and then spouses.
+    """Find parents and children by level-wise elimination from all features, then spouses.
 
     Notes
     -----
-    Repaired: the published text looks for spouses while it still corrects for symmetry, and loses some. Here all
-    symmetry corrections come first, and a spouse is tested given what separates it from the target.
+    Repaired: the published algorithm searches for spouses before all symmetry corrections are done, and loses some.
+    Here all symmetry corrections come first, and a spouse is tested given the set that separates it from the target.
 
     Examples
     --------

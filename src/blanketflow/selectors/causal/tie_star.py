@@ -30,18 +30,18 @@ N_FOLDS = 10
 
 @dataclass
 class TIEStar(Method):
-    """Find a Markov boundary, then others by leaving out features of those found, until no choice of them is left.
+    """Find a Markov boundary, then further ones by repeating the search without some features of those found.
 
-    The base method runs on all features, then without each smallest set G of features that meets every boundary found
-    and contains no set that failed. What it returns there is accepted if the target is independent of the first
-    boundary given it (``criterion: independence``), or if a model predicts as well from it (``prediction``); else G
-    failed. The first boundary is the answer, all of them are in `blankets_`. Where there are too few rows to tell, a
-    set is not accepted, and `reason_` says so.
+    The base method runs on all features, then without each smallest set G of features that intersects every boundary
+    found and contains no set that failed. Its result is accepted if the target is independent of the first boundary
+    given it (``criterion: independence``), or if a model predicts as well from it (``prediction``); otherwise G failed.
+    The first boundary is the answer, all are in `blankets_`. If there are too few rows to decide, a set is not
+    accepted, and `reason_` says so.
 
     Notes
     -----
-    A symmetry correction would delete both of two duplicates, so the base methods have none. ``si-hiton-pc`` finds no
-    spouses: use it where the target has none.
+    The base methods have no symmetry correction, since it would delete both of two duplicates. ``si-hiton-pc`` finds no
+    spouses; use it where the target has none.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class TIEStar(Method):
         return self._grow_on(problem, problem.features)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Shrink the first Markov boundary; then look for the others."""
+        """Shrink the first Markov boundary; then find the others."""
         decisions = []
         for decision in self._shrink_to(problem, candidates):
             decisions.append(decision)
@@ -139,14 +139,15 @@ class TIEStar(Method):
 
 
 class Exclusions:
-    """Sets of features to leave out, smallest first. Each meets every boundary found and contains no set that failed.
+    """Sets of features to leave out, smallest first. Each intersects every boundary found and contains no set that
+    failed.
 
-    A further Markov boundary lacks some feature of every boundary found. So there is a set of such features outside it,
-    and leaving out that set keeps the further boundary and hides all boundaries found. When no such set is left, there
-    is no further boundary. A set grows by the features of a boundary that it does not meet (Reiter's hitting-set tree).
+    A further boundary lacks some feature of every boundary found. Leaving out a set of such features keeps it and hides
+    all boundaries found. If no such set is left, there is no further boundary. Sets grow by features of a boundary that
+    they do not intersect (Reiter's hitting-set tree).
 
     Among sets of equal size, sets with earlier features of the first boundary come first. The caller appends each new
-    boundary to `found`, and each set without which there is no boundary to `failed`.
+    boundary to `found`, and each set without a boundary to `failed`.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class Exclusions:
         self._seen: set[frozenset[str]] = set()
 
     def next(self) -> frozenset[str] | None:
-        """Return the next set, or None. The set is the same until it has failed or a boundary without it is found."""
+        """Return the next set, or None. The set is the same until `found` or `failed` excludes it."""
         while self._open:
             left_out = self._open[0]
             if not any(bad <= left_out for bad in self.failed):
@@ -188,13 +189,13 @@ class Exclusions:
 def tells_nothing_more(
     test: BoundTest, target: str, others: Sequence[str], given: Sequence[str], alpha: float
 ) -> bool | None:
-    """Return whether the target is independent of some features given others; None if the data cannot tell.
+    """Return whether the target is independent of some features given others; None if there are too few rows.
 
-    The features that are not given are tested as one joint variable. A test of single columns tests them one after the
-    other, with the earlier ones given too, which is equivalent by the chain rule of mutual information.
+    Features that are not given are tested as one joint variable, or one after the other given the earlier ones if the
+    test takes single columns only; by the chain rule of mutual information both are equivalent.
 
-    An unreliable test admits no feature, since there is too little evidence. For the same reason it does not show here
-    that two sets have the same information, unless the test's rule is to use unreliable results.
+    An unreliable test does not show that two sets have the same information, unless the test's rule is to use
+    unreliable results.
     """
     extra = [other for other in others if other not in given]
     if not extra:
@@ -211,8 +212,8 @@ def tells_nothing_more(
 def predicts_as_well(problem: Problem, candidate: Sequence[str], first: Sequence[str], alpha: float) -> bool:
     """Return whether held-out losses from `candidate` are not significantly larger than from `first`.
 
-    Losses of a logistic or linear regression in 10-fold cross-validation, the same folds for both; one-sided paired t
-    test at level `alpha`.
+    Logistic or linear regression in 10-fold cross-validation with the same folds; one-sided paired t test at level
+    `alpha`.
     """
     from scipy.stats import ttest_1samp
     from sklearn.linear_model import LinearRegression
