@@ -263,7 +263,7 @@ class Neighbourhoods:
         return list(spouses.values())
 
     def spouses_with_weakest_tests(self, column: str) -> list[Step]:
-        """Return a column's spouses, each with the largest p-value of its own test and of the two links to the child."""
+        """Return a column's spouses, each with the largest p-value of its test and both links to the child."""
         near, weakest = {member.feature: member for member in self.with_weakest_tests(column)}, []
         for spouse in self.spouses(column):
             child = spouse.given[-1]

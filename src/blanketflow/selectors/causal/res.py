@@ -206,7 +206,7 @@ class Rows:
 
     @cached_property
     def _problem(self) -> tuple[np.ndarray, np.ndarray]:
-        """Predictors and targets of length 1, transposed; with many rows the QR triangle, which has the same products."""
+        """Predictors and targets of length 1, transposed; of many rows the QR triangle, with the same products."""
         X, Y = self._X.standardised[:, self._columns], self._Y.standardised
         scale = np.sqrt(len(X))
         if len(X) > X.shape[1] + Y.shape[1]:

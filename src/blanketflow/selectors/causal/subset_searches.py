@@ -72,7 +72,7 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
         return self.correction != NONE
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove candidates whose own search does not find the target, then those that the correction does not reject."""
+        """Remove candidates whose own search does not find the target, then those the correction does not reject."""
         if self.correction == NONE:
             yield from super().shrink(problem, candidates)
             return

@@ -19,20 +19,19 @@ from .information_criteria import ADJUSTED, information_option, relevance_of
 
 @dataclass
 class FCBF(Method):
-    """Keep the features that no stronger one makes redundant, by symmetrical uncertainty.
+    """Rank features by symmetrical uncertainty, and remove those that a stronger feature makes redundant.
 
-    SU(X,Y) = 2 I(X;Y) / (H(X) + H(Y)), 0 if independent and at most 1. Features that depend on the target at `alpha`,
-    with SU(X,T) above `threshold`, are ordered by it, ties by name. Then, from the strongest on, each feature F
-    that is left removes every later X with SU(F,X) >= SU(X,T). The CI test must measure entropy, as ``g2`` does: on
-    level codes, numbers binned on the rows at hand, a numeric target too.
+    SU(X,Y) = 2 I(X;Y) / (H(X) + H(Y)), from 0 (independent) to 1. Features that depend on the target at `alpha` and
+    have SU(X,T) above `threshold` are ordered by it, ties by name. Then each remaining feature F, from the strongest
+    on, removes every later X with SU(F,X) >= SU(X,T). The CI test must measure entropy, as ``g2`` does, on level codes;
+    numbers and a numeric target are binned on the rows at hand.
 
     Notes
     -----
-    The publication has no `alpha`, and the plug-in estimate, which is above any threshold near 0 for most features that
-    are independent of the target: ``alpha=None, information="plug-in"``. For the p-value G2 is divided by its mean over
-    permutations of the target and multiplied by the degrees of freedom, which are the mean of the chi-square
-    distribution that it is compared with (Bartlett's correction): of 100 rows and two columns of five bins that are
-    independent, 0.057 have p <= 0.05, and 0.088 without it. A test that resamples decides by its own p-value.
+    The publication has no `alpha` and uses the plug-in estimate (``alpha=None, information="plug-in"``), which is above
+    any threshold near 0 for most irrelevant features. For the p-value, G2 is divided by its mean over permutations of
+    the target and multiplied by the degrees of freedom (Bartlett's correction). With 100 rows and two independent
+    columns of five bins, 0.057 have p <= 0.05, and 0.088 without it. A test that resamples uses its own p-value.
 
     Examples
     --------
@@ -70,7 +69,7 @@ class FCBF(Method):
     information: str = information_option()
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit the features of enough symmetrical uncertainty with the target, strongest first."""
+        """Admit features with enough symmetrical uncertainty with the target, strongest first."""
         test, positions = problem.test, problem.test.table.positions(problem.features)
         relevance = relevance_of(problem, self.information == ADJUSTED, deviations=0.0)
         entropy = test.entropy(positions)
@@ -85,7 +84,7 @@ class FCBF(Method):
         ]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove each feature that shares more information with a stronger feature than with the target."""
+        """Remove each feature with more symmetrical uncertainty with a stronger feature than with the target."""
         left = list(candidates)
         positions = np.array([problem.test.table.position(step.feature) for step in left], dtype=np.int64)
         entropy = problem.test.entropy(positions) if left else np.empty(0)
@@ -106,7 +105,7 @@ class FCBF(Method):
 
 
 def dependence_p_values(problem: Problem) -> np.ndarray:
-    """Return the p-value of each feature's dependence on the target, also where there are few rows for the test."""
+    """Return the p-value of each feature's dependence on the target, corrected for small samples."""
     results, test = problem.marginal, problem.test
     if test.card.p_values != ASYMPTOTIC:
         return results.p_value

@@ -1,4 +1,4 @@
-"""Backward elimination by the Hilbert-Schmidt independence criterion (BAHSIC)."""
+"""Filters by the Hilbert-Schmidt independence criterion (HSIC): HSMB and BAHSIC."""
 
 from __future__ import annotations
 
@@ -21,24 +21,23 @@ DECIMALS = 10
 
 @dataclass
 class HSMB(Method):
-    """Remove, in one pass, each feature that has an approximate Markov blanket among a few more dependent ones.
+    """Remove, in one pass, each feature that has an approximate Markov blanket among stronger features.
 
-    Features go by decreasing HSIC(F_i, T), the first by name on ties. The candidate blanket M_i of F_i has the
-    `k` remaining features before it that have the largest HSIC with F_i. F_i leaves if both hold:
+    Features are ordered by decreasing HSIC(F_i, T), ties by name. The candidate blanket M_i of F_i has the `k`
+    remaining earlier features with the largest HSIC with F_i. F_i is removed if both hold:
 
     1. HSIC(M_i, T) > HSIC(M_i + F_i, T),
     2. HSIC(M_i, T) > HSIC(F_i, T) and HSIC(M_i, F_i) > HSIC(F_i, T).
 
     Notes
     -----
-    Algorithm 1 takes B_i "before F_i in S" and removes from S: a feature that left is in no later candidate blanket.
-    The first feature has an empty one, and stays. An exact copy of M_i changes nothing in HSIC(M_i, T): condition 1 is
-    then a tie, and it stays. So would a constant, which is left out from the start.
+    As in Algorithm 1, removed features are in no later candidate blanket. The first feature has an empty one and stays.
+    An exact copy of M_i does not change HSIC(M_i, T), so condition 1 is a tie and the copy stays. Constants are left
+    out.
 
-    Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem's approximations, all of the same rows.
+    Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem approximations from the same rows.
 
-    Importance is HSIC(F_i, T). The p-value is from the test of F_i with the target given nothing; it does
-    not decide.
+    Importance is HSIC(F_i, T). The p-value is that of the marginal test; it does not decide.
 
     Examples
     --------
@@ -80,7 +79,7 @@ class HSMB(Method):
         return [step(problem.features[i], problem.marginal[i], importance=float(relevance[i])) for i in order]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Screen each feature against the nearest of the remaining features before it."""
+        """Test each feature against the nearest remaining features before it."""
         standing, beside = list[str](), problem.test.growing()
         for candidate in candidates:
             blanket = self._nearest(candidate.feature, standing, beside)
@@ -91,7 +90,7 @@ class HSMB(Method):
                 beside.add(candidate.feature)
 
     def _nearest(self, feature: str, standing: list[str], beside: GrowingColumns) -> list[str]:
-        """Return the k features of largest HSIC with a feature, the first on ties."""
+        """Return the k features with the largest HSIC with a feature, the first on ties."""
         if len(standing) <= self.k:
             return list(standing)
         nearest = np.argsort(-np.round(beside.statistics(feature), DECIMALS), kind="stable")[: self.k]
@@ -99,7 +98,7 @@ class HSMB(Method):
 
 
 def _stands_for(problem: Problem, blanket: list[str], candidate: Step) -> bool:
-    """Whether a candidate blanket passes the screen test; condition 1, whose set is larger, is checked last."""
+    """Whether a candidate blanket meets both conditions; condition 1, on a larger set, is checked last."""
     (with_target,) = _hsic(problem, [blanket], problem.target)
     if with_target <= candidate.importance:
         return False
@@ -119,18 +118,18 @@ def _hsic(problem: Problem, sets: list[list[str]], column: str) -> np.ndarray:
 class BAHSIC(RankingMethod):
     """Rank features by backward elimination: each round removes the features without which the HSIC is largest.
 
-    In each round HSIC(S - F, T) is found for every feature F left, S, and the `share` of S with the largest leaves,
-    rounded to a whole number of at least one. Within a round the largest leaves first, and the last by name on
-    ties, so that of two copies the first stays longer. The feature that leaves last is ranked first.
+    In each round HSIC(S - F, T) is computed for every remaining feature F of S. The `share` of S with the largest
+    values is removed, rounded to a whole number of at least one, the largest first and on ties the last by name, so
+    that the first of two copies stays longer. The feature removed last is ranked first.
 
     Notes
     -----
-    The HSIC is the test's: the biased estimator, with the kernel width of each set its own median distance. Song et al.
-    use the unbiased estimator, and leave the width to the user.
+    The HSIC is that of the test: the biased estimator, with the median distance of each set as kernel width. Song et
+    al. use the unbiased estimator and leave the width to the user.
 
-    Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem's approximations, all of the same rows.
+    Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem approximations from the same rows.
 
-    Importance is the number of features that left before. The statistic is HSIC(S - F, T) when F left, 0 for the last.
+    Importance is the number of features removed before. The statistic is HSIC(S - F, T) at removal, 0 for the last.
 
     Examples
     --------
@@ -164,11 +163,11 @@ class BAHSIC(RankingMethod):
     share: float = number(0.1, "Share of the remaining features that is removed in each round.", above=0, below=1)
 
     def tests_sets(self) -> bool:
-        """What is left is tested as one joint variable."""
+        """The remaining features are tested as one joint variable."""
         return True
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
-        """Remove all features, a share of those left at a time."""
+        """Remove all features, a share of the remaining ones at a time."""
         left, removed = list(problem.features), []
 
         def leave(feature: str, rest: float) -> None:

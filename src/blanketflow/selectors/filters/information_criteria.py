@@ -1,4 +1,4 @@
-"""Rankings by criteria of mutual informations, which differ in a formula (the table of the unified-view paper)."""
+"""Rankings by criteria of mutual information (table of the unified-view paper), and what they share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADJUSTED, PLUG_IN = "adjusted", "plug-in"
 
 
 def information_option() -> Any:
-    """Declare the option `information` of methods that compare mutual informations."""
+    """Declare the option `information`."""
     return choice(
         ADJUSTED,
         "Estimate of mutual informations from counts: adjusted for chance, which is less their mean over permutations "
@@ -32,10 +32,10 @@ def information_option() -> Any:
 
 @dataclass
 class InformationRanking(RankingMethod):
-    """Ranks by mutual informations, measured by the CI test.
+    """Base of rankings by mutual information, measured by the CI test.
 
-    Estimates from counts favour columns of many levels: they are above 0 by chance, the more so the more levels there
-    are and the fewer rows, and vary more. So they are adjusted for chance, each by its own.
+    Estimates from counts are above 0 by chance, more so and with more variance for columns with many levels and for few
+    rows. Each is therefore adjusted for its own chance level.
     """
 
     information: str = information_option()
@@ -53,10 +53,10 @@ class InformationRanking(RankingMethod):
 
     @abstractmethod
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
-        """Give `n_features` features in the order of their ranking."""
+        """Return `n_features` features in ranking order."""
 
     def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
-        """Rank `n_features` features, those that are included first; the statistic is the criterion at that step."""
+        """Rank `n_features` features, included ones first; the statistic is the criterion at that step."""
         for rank, pick in enumerate(self.picks(problem, n_features)):
             feature, p_value = problem.features[pick.index], float(problem.marginal.p_value[pick.index])
             role = INCLUDED if feature in problem.included else MEMBER
@@ -65,29 +65,29 @@ class InformationRanking(RankingMethod):
 
 @dataclass
 class InformationFilter(InformationRanking):
-    """Ranks greedily by a criterion of mutual informations with the target and with the features ranked before."""
+    """Base of greedy rankings by a criterion of mutual information with the target and the features ranked before."""
 
     @abstractmethod
     def criterion(self, known: Known) -> np.ndarray:
-        """Return the scores of the features left, of which the highest is ranked next."""
+        """Return the scores of the remaining features; the highest is ranked next."""
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
         """Rank the features one after the other."""
         return rank_greedily(self.known_of(problem), n_features, self.criterion, included_first(problem))
 
     def known_of(self, problem: Problem) -> Known:
-        """Return what is known before anything is ranked: the relevance of each feature."""
+        """Return the relevance of each feature."""
         positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem, self.is_adjusted)
         return Known(problem.test, problem.target, positions, relevance, self.is_adjusted)
 
 
 def included_first(problem: Problem) -> list[int]:
-    """Return the positions of the included features, which are ranked before all others."""
+    """Return the positions of the included features, which are ranked first."""
     return [problem.features.index(feature) for feature in problem.included]
 
 
 def relevance_of(problem: Problem, adjusted: bool, deviations: float = DEVIATIONS) -> np.ndarray:
-    """Return I(X;T) of each feature, from the ci_test stage; if `adjusted`, less what it is by chance."""
+    """Return I(X;T) of each feature from the ci_test stage, adjusted for chance if asked."""
     found, test = problem.test.test_config.mutual_information(problem.marginal), problem.test
     if not adjusted:
         return found
@@ -98,9 +98,8 @@ def relevance_of(problem: Problem, adjusted: bool, deviations: float = DEVIATION
 class MIM(InformationRanking):
     """Rank features by I(X;T), each by itself.
 
-    Eq. 29 of the unified-view paper: redundancy between features is ignored. Ties go by name. Mutual
-    information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a
-    numeric target too), Gaussian with ``fisher-z``.
+    Eq. 29 of the unified-view paper: redundancy between features is ignored. Ties go by name. Mutual information comes
+    from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -124,7 +123,7 @@ class MIM(InformationRanking):
     )
 
     def picks(self, problem: Problem, n_features: int) -> Iterator[Pick]:
-        """Give the features in the order of I(X;T), which no ranked feature changes: they are sorted once."""
+        """Sort the features by I(X;T)."""
         relevance, first = np.round(relevance_of(problem, self.is_adjusted), DECIMALS), included_first(problem)
         in_order = np.argsort(-relevance, kind="stable")
         for index in [*first, *in_order[~np.isin(in_order, first)].tolist()][:n_features]:
@@ -135,9 +134,8 @@ class MIM(InformationRanking):
 class MIFS(InformationFilter):
     """Rank features by I(X;T) minus beta times the sum of I(X;F) over the features F ranked before.
 
-    Eq. 32 of the unified-view paper. With ``beta = 0`` it is MIM. Ties go by name. Mutual information comes
-    from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too),
-    Gaussian with ``fisher-z``.
+    Eq. 32 of the unified-view paper; ``beta = 0`` is MIM. Ties go by name. Mutual information comes from the CI test:
+    on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -170,9 +168,8 @@ class MIFS(InformationFilter):
 class MRMR(InformationFilter):
     """Rank features by I(X;T) minus the mean of I(X;F) over the features F ranked before.
 
-    Eq. 33 of the unified-view paper, greedily; ties go by name. Mutual information comes from the CI test:
-    counted on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with
-    ``fisher-z``.
+    Eq. 33 of the unified-view paper, greedily. Ties go by name. Mutual information comes from the CI test: on level
+    codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -204,9 +201,9 @@ class MRMR(InformationFilter):
 class CIFE(InformationFilter):
     """Rank features by I(X;T) minus the sum of I(X;F) plus the sum of I(X;F|T) over the features F ranked before.
 
-    Eq. 36 of the unified-view paper: redundancy within the classes counts in favour. Ties go by name. Mutual
-    information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a
-    numeric target too), Gaussian with ``fisher-z``.
+    Eq. 36 of the unified-view paper: redundancy within classes counts in favour. Ties go by name. Mutual information
+    comes from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with
+    ``fisher-z``.
 
     Examples
     --------
@@ -229,7 +226,7 @@ class CIFE(InformationFilter):
     )
 
     def criterion(self, known: Known) -> np.ndarray:
-        """Return the relevance minus the redundancy, plus that within the classes."""
+        """Return the relevance minus the redundancy plus the redundancy within classes."""
         return known.relevance - known.redundancy + known.class_redundancy
 
 
@@ -237,9 +234,9 @@ class CIFE(InformationFilter):
 class JMI(InformationFilter):
     """Rank features by the mean of I(X;T|F) over the features F ranked before, the first by I(X;T).
 
-    Eq. 38 of the unified-view paper: I(X;T) - mean of I(X;F) + mean of I(X;F|T) is the mean of I(X;T|F), by the chain
-    rule. Ties go by name. Mutual information comes from the CI test: counted on level codes with ``g2``
-    (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
+    Eq. 38 of the unified-view paper: I(X;T) - mean of I(X;F) + mean of I(X;F|T), which is the mean of I(X;T|F) by the
+    chain rule. Ties go by name. Mutual information comes from the CI test: on level codes with ``g2`` (numbers are
+    binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -262,7 +259,7 @@ class JMI(InformationFilter):
     )
 
     def criterion(self, known: Known) -> np.ndarray:
-        """Return the mean of I(X;T|F), the relevance where nothing is ranked."""
+        """Return the mean of I(X;T|F); the relevance at the first step."""
         return known.mean(known.conditional_relevance) if known.n_ranked else known.relevance
 
 
@@ -270,10 +267,9 @@ class JMI(InformationFilter):
 class CMIM(InformationRanking):
     """Rank features by the smallest of I(X;T) and I(X;T|F) over the features F ranked before.
 
-    The minimum can only fall from step to step, so features whose minimum is already below the best of a step are not
-    computed again (Fleuret's lazy evaluation). The ranking equals the full computation's. Ties go by name.
-    Mutual information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at
-    hand, a numeric target too), Gaussian with ``fisher-z``.
+    The minimum never increases, so features already below the best of a step are not computed again (Fleuret's lazy
+    evaluation); the ranking is the same. Ties go by name. Mutual information comes from the CI test: on level codes
+    with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -307,10 +303,10 @@ class CMIM(InformationRanking):
 class InformativeFragments(InformationRanking):
     """Rank features by the smallest of I(X;T|F) over the features F ranked before, the first by I(X;T).
 
-    Eq. 39 of the unified-view paper: I(X;T) minus the largest I(X;F) - I(X;F|T). Unlike in CMIM, a feature that is
-    informative only together with others does not rank low because of its own I(X;T). Evaluated lazily, as CMIM is.
-    Ties go by name. Mutual information comes from the CI test: counted on level codes with ``g2`` (numbers are
-    binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
+    Eq. 39 of the unified-view paper: I(X;T) minus the largest I(X;F) - I(X;F|T). Unlike CMIM, it does not penalise a
+    feature for a small I(X;T) if it is informative together with others. Evaluated lazily, as CMIM is. Ties go by name.
+    Mutual information comes from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand),
+    Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -345,9 +341,8 @@ class InformativeFragments(InformationRanking):
 class DISR(InformationFilter):
     """Rank features by the sum of I(X,F;T) / H(X,F,T) over the features F ranked before, the first by I(X;T).
 
-    Dividing by the joint entropy keeps features from winning only because they have many levels. Ties go by column
-    order. The CI test must measure entropy, as ``g2`` does. Mutual information comes from the CI test: counted on level
-    codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
+    Dividing by the joint entropy prevents features from winning only by many levels. Ties go by name. The CI test must
+    measure entropy on level codes, as ``g2`` does (numbers are binned on the rows at hand).
 
     Examples
     --------
@@ -372,7 +367,7 @@ class DISR(InformationFilter):
     needs: ClassVar[str] = "entropy"
 
     def criterion(self, known: Known) -> np.ndarray:
-        """Return the sum of I(X,F;T) / H(X,F,T), the relevance where nothing is ranked."""
+        """Return the sum of I(X,F;T) / H(X,F,T); the relevance at the first step."""
         return known.symmetrical_relevance if known.n_ranked else known.relevance
 
 
@@ -380,13 +375,12 @@ class DISR(InformationFilter):
 class MRI(InformationFilter):
     """Rank features by I(X;T) plus the sum of I(X;T|F) + I(F;T|X) over the features F ranked before.
 
-    I(X;T|F) is what X says beyond F, I(F;T|X) what F still says beyond X; the latter is I(F;T) + I(X;T|F) - I(X;T).
-    Ties go by name. Mutual information comes from the CI test: counted on level codes with ``g2`` (numbers are
-    binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
+    I(F;T|X) is computed as I(F;T) + I(X;T|F) - I(X;T). Ties go by name. Mutual information comes from the CI test: on
+    level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Notes
     -----
-    Both terms have weight 1 here. The publication was not at hand: its weights may differ.
+    Both terms have weight 1. The publication was not available; its weights may differ.
 
     Examples
     --------
@@ -409,7 +403,7 @@ class MRI(InformationFilter):
     )
 
     def criterion(self, known: Known) -> np.ndarray:
-        """Return the relevance plus what a feature and each ranked one tell beyond each other."""
+        """Return the relevance plus the conditional informations of the feature and each ranked one."""
         return known.relevance * (1 - known.n_ranked) + 2 * known.conditional_relevance + known.ranked_relevance
 
 
@@ -418,10 +412,9 @@ class RelaxMRMR(InformationFilter):
     """Rank features by JMI's criterion minus the redundancy with one ranked feature given another.
 
     The score is I(X;T) - mean I(X;F) + mean I(X;F|T) - mean I(X;F|G), over the features F ranked before and the ordered
-    pairs of different ones F, G. The unified-view paper prints it with other weights (eq. 44): the sum of I(X;F|T), and
-    the sum of I(X;F|G) divided by the number of F; ``variant: eq44`` ranks by that. Ties go by name. Mutual
-    information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a
-    numeric target too), Gaussian with ``fisher-z``.
+    pairs of different ones F, G. Eq. 44 of the unified-view paper (``variant: eq44``) has other weights: the sum of
+    I(X;F|T), and the sum of I(X;F|G) divided by the number of F. Ties go by name. Mutual information comes from the CI
+    test: on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -462,11 +455,11 @@ class RelaxMRMR(InformationFilter):
 class MIMR(InformationFilter):
     """Rank features by (1 - balance) I(X;T) + balance times the mean of I(X;F|T) - I(X;F).
 
-    F are the features ranked before. I(X;F) - I(X;F|T) is the interaction of X, F and the target; it is negative for
-    two causes of the target. With ``balance = 0.5`` (the paper's lambda) and ``start: single`` the ranking is JMI's.
-    ``start: pair`` begins with the pair of the best (1 - balance) (I(X;T) + I(F;T)) + balance (I(X;F|T) - I(X;F)), the
-    more relevant one first. Ties go by name. Mutual information comes from the CI test: counted on level codes
-    with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
+    F are the features ranked before. I(X;F) - I(X;F|T) is the interaction of X, F and the target, negative for two
+    causes of the target. With ``balance = 0.5`` (the paper's lambda) and ``start: single`` the ranking is JMI's.
+    ``start: pair`` starts with the pair of the best (1 - balance) (I(X;T) + I(F;T)) + balance (I(X;F|T) - I(X;F)), the
+    more relevant one first. Ties go by name. Mutual information comes from the CI test: on level codes with ``g2``
+    (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -496,13 +489,13 @@ class MIMR(InformationFilter):
         return (1 - self.balance) * known.relevance + self.balance * interaction
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
-        """Rank the features one after the other, after the best pair if asked for."""
+        """Rank greedily, after the best pair if requested."""
         known = self.known_of(problem)
         first = self._best_pair(known) if self.start == "pair" and len(known.left) > 1 else ()
         return rank_greedily(known, n_features, self.criterion, first)
 
     def _best_pair(self, known: Known) -> tuple[int, int]:
-        """Return the pair of the best score, the first in table order on ties; the more relevant of the two first."""
+        """Return the pair with the best score, the first on ties, the more relevant one first."""
         best, pair = -np.inf, (0, 1)
         for i in range(len(known.left) - 1):
             others = known.left[i + 1 :]

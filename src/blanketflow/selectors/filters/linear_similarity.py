@@ -1,4 +1,4 @@
-"""Features and target as centred columns, of which the products X'Y tell how alike they make the rows."""
+"""Filters by linear similarity, on centred columns of features and target: Fisher-Markov and SPFS-LAR."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from ..ranking import RankingMethod, heaviest_first
 def feature_columns(problem: Problem, unit: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return each feature as one or more centred columns, (n, m), and the first column of each feature, (d,).
 
-    A number, a boolean and a feature of two levels are one column. A feature of more levels has one column per level,
-    such that rows of different levels are 1 apart, as they are for two. With `unit` each feature's columns are divided
-    by the root of their sum of squares; the columns of constant features stay 0. A group has the columns of all of its
-    own.
+    A feature of more than two levels has a column per level, scaled so that rows of different levels are at distance 1.
+    With `unit`, each feature's columns are divided by the root of their sum of squares, unless it is constant. A group
+    has the columns of its members.
     """
     encoded = design(problem.table.select(problem.columns(problem.features)))
     widths = np.array([block.stop - block.start for block in encoded.blocks])
@@ -46,8 +45,7 @@ def feature_columns(problem: Problem, unit: bool) -> tuple[np.ndarray, np.ndarra
 def target_columns(target: Column) -> np.ndarray:
     """Return the target as centred columns Y, (n, c); all 0 if it is constant.
 
-    For classification there is one column per class, 1 / sqrt(n_c) in its n_c rows before centring, so that YY' is how
-    alike the classes make rows. For regression it is the target itself, of unit norm.
+    Each class has a column, 1 / sqrt(n_c) in its n_c rows before centring. A numeric target is one column of unit norm.
     """
     y = target.numbers()
     if target.kind == CATEGORICAL:
@@ -64,7 +62,7 @@ def target_columns(target: Column) -> np.ndarray:
 
 
 def over_features(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the sums over each feature's columns, shape (d,), of values of shape (n, m)."""
+    """Return the sums of values, (n, m), over each feature's columns, shape (d,)."""
     return np.add.reduceat(values.sum(axis=0), starts)
 
 
@@ -76,14 +74,14 @@ STANDARD, RAW = "standard", "raw"
 class FisherMarkov(RankingMethod):
     """Rank features by the variance between classes minus gamma times the variance.
 
-    With a linear kernel the Markov random field has no arcs, and its exact optimum keeps each feature whose coefficient
-    theta exceeds the threshold: theta_j = (1/n) sum over classes c of n_c (m_cj - m_j)^2 - gamma (1/n) sum over rows i
-    of (x_ij - m_j)^2. On standardised columns the variance is 1, the first term is the share of it between classes, and
-    gamma moves all coefficients alike, so that it only shifts the threshold; constant columns have the share 0.
+    With a linear kernel the Markov random field has no arcs, and its optimum keeps each feature with a coefficient
+    theta above the threshold: theta_j = (1/n) sum over classes c of n_c (m_cj - m_j)^2 - gamma (1/n) sum over rows i of
+    (x_ij - m_j)^2. On standardised columns the first term is the share of variance between classes, 0 for constant
+    columns, and gamma only shifts the threshold.
 
-    A feature of more than two levels has one column per level, and theta is summed over them. For regression, which the
-    publication does not treat, the least-squares line stands for the class means: with two classes that is the same.
-    Features at the threshold are cut too.
+    A feature of more than two levels has one column per level, and theta is their sum. For regression, which the
+    publication does not cover, the fitted values of a least-squares line replace the class means; with two classes both
+    are the same. Features at the threshold are removed too.
 
     Examples
     --------
@@ -125,7 +123,7 @@ class FisherMarkov(RankingMethod):
         return "ranks by sums over rows"
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
-        """Rank by the coefficients, which are statistic and importance."""
+        """Rank by the coefficients."""
         is_standard = self.scale == STANDARD
         columns, starts = feature_columns(problem, unit=is_standard)
         between = over_features((target_columns(problem.table[problem.target]).T @ columns) ** 2, starts)
@@ -149,17 +147,16 @@ SMALLEST_OUTSIDE = 1e-8
 
 @dataclass
 class SPFSLAR(RankingMethod):
-    """Admit features in the order in which a least-angle path towards the target's similarity of rows takes them up.
+    """Rank features by their order of entry into a least-angle path towards the target's similarity of rows.
 
-    The target makes rows alike by YY': Y has one column per class, 1 / sqrt(n_c) in its n_c rows; for regression it is
-    the target, centred and of unit norm. Features are centred and of unit norm. The residual starts as R = Y. The
-    feature with the largest ||x' R|| becomes active; then R moves towards its projection on the active features, which
-    lowers their common ||x' R||, until another feature's equals it. That feature becomes active, and so on.
+    The similarity is YY': Y has one column per class, 1 / sqrt(n_c) in its n_c rows; for regression it is the target,
+    centred and of unit norm. Features are centred and of unit norm. The residual starts as R = Y. The feature with the
+    largest ||x' R|| becomes active. R then moves towards its projection on the active features, which lowers their
+    common ||x' R||, until another feature's equals it and becomes active, and so on.
 
-    A feature that is a combination of active ones, such as a copy, has nothing to add and is passed over; so is a
-    constant one. The path ends when no feature is correlated with the residual: then fewer than `n_features` are
-    ranked. A feature of more than two levels has one column per level and ||X' R|| over all of them; together they have
-    unit norm.
+    Constant features and linear combinations of active ones, such as copies, are skipped. The path ends when no feature
+    is correlated with the residual, possibly before `n_features` are ranked. A feature of more than two levels has one
+    column per level, of unit norm together, and ||X' R|| over all of them.
 
     Examples
     --------
@@ -193,7 +190,7 @@ class SPFSLAR(RankingMethod):
         return "ranks by a path of regressions on rows"
 
     def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
-        """Rank along the path; statistic and importance are ||x' R|| when a feature is taken up."""
+        """Rank along the path; statistic and importance are ||x' R|| at entry."""
         columns, starts = feature_columns(problem, unit=True)
         path = _path(columns, starts, target_columns(problem.table[problem.target]))
         for _, (feature, correlation) in zip(range(n_features), path, strict=False):
@@ -202,9 +199,9 @@ class SPFSLAR(RankingMethod):
 
 
 def _path(columns: np.ndarray, starts: np.ndarray, residual: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Yield features as they are taken up, with the correlation at which they are.
+    """Yield features at entry, with their correlation.
 
-    The features have unit norm, as `feature_columns` returns them; `residual`, (n, c), is the target.
+    The features have unit norm, as from `feature_columns`; `residual`, (n, c), is the target.
     """
     stops = np.append(starts[1:], columns.shape[1])
     products = residual.T @ columns
@@ -232,10 +229,10 @@ def _path(columns: np.ndarray, starts: np.ndarray, residual: np.ndarray) -> Iter
 
 
 def _shares_left(active: float, products: np.ndarray, change: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return, for each feature, to which share of their correlation the active ones fall until its equals theirs.
+    """Return, for each feature, the share of the active correlation at which its own equals that of the active ones.
 
-    That is the largest u in 0 .. 1 with ||E + u G|| = u active, E being its products at the end of the way, where the
-    active ones have none, and G their change: the largest root of (active^2 - G^2) u^2 - 2 EG u - E^2.
+    It is the largest u in 0 .. 1 with ||E + u G|| = u active, where E are the feature's products at the end of the step
+    and G their change: the largest root of (active^2 - G^2) u^2 - 2 EG u - E^2.
     """
     end = products - change
     a = active**2 - over_features(change**2, starts)
@@ -251,7 +248,7 @@ def _shares_left(active: float, products: np.ndarray, change: np.ndarray, starts
 
 
 def _outside(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of what columns have outside the span of a basis, shape (n, number added)."""
+    """Return an orthonormal basis of the part of columns outside the span of a basis, shape (n, number added)."""
     n_before = basis.shape[1]
     for column in columns.T:
         norm = np.linalg.norm(column)

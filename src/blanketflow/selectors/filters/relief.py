@@ -1,4 +1,4 @@
-"""Relief, ReliefF and RReliefF."""
+"""Relief, ReliefF and RReliefF; and Relieved, which uses all nearest neighbours of all rows."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ DECIMALS = 12
 class Neighbours:
     """Pairs of a row and a neighbour, with the neighbour's share in its group, arrays of shape (m,).
 
-    `of` is the position of the row among the rows asked for, and `row` the neighbour in the table. Shares add up to 1
-    over the neighbours that a row has in one group.
+    `of` is the position of the row among the given rows, `row` the neighbour in the table. Shares of a row's neighbours
+    in a group sum to 1.
     """
 
     of: np.ndarray
@@ -43,13 +43,12 @@ Pairs = Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]
 def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, choose: Choose) -> np.ndarray:
     """Return the weight of each feature, (d,) in -1 .. 1, from some rows and their neighbours.
 
-    Values of a number differ by their distance over the column's range, levels by 0 or 1; a distance of rows is the sum
-    over features. For classification, differences from neighbours in the row's own class (hits) count against a
-    feature. Differences from neighbours in each other class (misses) count for it, by the class's share of the rows of
-    other classes. For regression all neighbours count, by how much their targets differ. A group has the sum of its
-    columns' weights, as it has the sum of their differences.
+    Differences of numbers are divided by the column's range; those of levels are 0 or 1. The distance of rows is their
+    sum. For classification, differences from neighbours of the same class (hits) count against a feature. Differences
+    from each other class (misses) count for it, weighted by the class's share of the rows of other classes. For
+    regression, all neighbours count, by the difference of the targets. Weights of a group's columns are summed.
 
-    `times` says how often each of the rows counts; `choose` chooses neighbours by distance.
+    `times` has the multiplicity of each row; `choose` chooses neighbours by distance.
     """
     values, is_level = _scaled(problem)
     y = problem.table[problem.target].numbers()
@@ -63,7 +62,7 @@ def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, cho
 
 
 def _scaled(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features' columns, shape (m, n), numbers over their range, and which of them hold levels."""
+    """Return the features' columns, shape (m, n), numbers divided by their range, and which are levels."""
     names = problem.columns(problem.features)
     is_level = np.array([problem.table[name].is_discrete for name in names], dtype=bool)
     values = np.ascontiguousarray(problem.table.matrix(names).T)
@@ -85,9 +84,9 @@ def _pairs(
     groups: np.ndarray,
     choose: Choose,
 ) -> Pairs:
-    """Yield rows, their neighbours and how much each pair counts, adding up to 1 over the rows for each group.
+    """Yield rows, neighbours and weights of pairs, which sum to 1 over the rows for each group.
 
-    Works in blocks of rows, so that the distances are never all in memory at once.
+    Distances are computed in blocks of rows to limit memory.
     """
     from ...kernels.differences import row_distances
 
@@ -137,16 +136,16 @@ def _by_distance(y: np.ndarray, values: np.ndarray, is_level: np.ndarray, pairs:
 
 @dataclass
 class Relief(RankingMethod):
-    """Rank features by how well they tell near rows of other classes (misses) from near rows of the same class (hits).
+    """Rank features by how well they separate near rows of other classes (misses) from near rows of the same class
+    (hits).
 
-    With ``n_neighbors=1`` and two classes this is Relief. With more of either it is ReliefF: misses come from each
-    other class and count by the share of that class. For regression it is RReliefF, where near rows count by how much
-    their targets differ.
+    With ``n_neighbors=1`` and two classes this is Relief, else ReliefF: misses come from each other class, weighted by
+    its share. For regression it is RReliefF, where near rows are weighted by the difference of their targets.
 
-    Differences are absolute ones over the column's range, 0 or 1 between levels, and distances their sums, as with
-    Robnik-Sikonja and Kononenko; Kira and Rendell square them, which is the same for levels. Equally near rows are
-    taken in table order; ``relieved`` averages over them. All neighbours of a class are used where it has fewer than
-    `n_neighbors`. Features at the threshold are cut too, so that a threshold of 0 cuts constant columns.
+    Differences are absolute, divided by the column's range, or 0 or 1 between levels; distances are their sums, as in
+    Robnik-Sikonja and Kononenko. Kira and Rendell square them, which is the same for levels. Equally near rows are
+    taken in table order; ``relieved`` averages over them. A class with fewer rows than `n_neighbors` is used
+    completely. Features at the threshold are removed too, so a threshold of 0 removes constant columns.
 
     Examples
     --------
@@ -195,7 +194,7 @@ class Relief(RankingMethod):
     )
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
-        """Rank by the weights, which are statistic and importance."""
+        """Rank by the weights."""
         rows = np.arange(problem.table.n_rows)
         times = np.ones(len(rows))
         if self.n_iterations is not None:
@@ -221,12 +220,12 @@ class Relief(RankingMethod):
 
 @dataclass
 class Relieved(RankingMethod):
-    """Rank features as Relief does, from every instance and all of its nearest hits and misses.
+    """Rank features as Relief does, from every row and all of its nearest hits and misses.
 
-    Rows at the same smallest distance are all nearest and averaged over, so that nothing is drawn and the order of rows
-    does not matter: what Relief gives in the long run. With more than two classes this is Relieved-F: misses come from
-    each other class and count by its share. For regression all rows at the smallest distance count as in RReliefF.
-    Differences, distances and the threshold are defined as in ``relief``.
+    All rows at the smallest distance are averaged, so no rows are drawn and their order does not matter: the result is
+    the limit of Relief. With more than two classes this is Relieved-F: misses come from each other class, weighted by
+    its share. For regression, all rows at the smallest distance count as in RReliefF. Differences, distances and the
+    threshold are those of ``relief``.
 
     Examples
     --------
@@ -263,7 +262,7 @@ class Relieved(RankingMethod):
     )
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
-        """Rank by the weights, which are statistic and importance."""
+        """Rank by the weights."""
         n = problem.table.n_rows
         weights = neighbour_weights(problem, np.arange(n), np.ones(n), _all_nearest)
         return heaviest_first(problem.features, weights, n_features, self.threshold)

@@ -37,31 +37,31 @@ FEWEST_NAMES, LEAST_SHARE_OF_NAMES = 20, 0.9
 
 @dataclass
 class Auto(Method):
-    """Keep the smallest set of features with which models predict as well as with the best.
+    """Keep the smallest set of features with which models predict as well as with the best set.
 
     Grow ranks the features in several ways: mutual information, JMI, F tests, IAMB with the CI test that suits the
-    table, Relief, the path of the lasso, a forest, recursive elimination with boosted trees, and their consensus. Sets
-    of several sizes from each ranking are judged by cross-validation within the rows at hand: rankings are made anew
-    without each part that is held out. A linear model, nearest neighbours and boosted trees predict it. The smallest
-    set is kept whose mean loss is above the least by at most half a standard error, corrected for overlapping training
-    rows, and by at most 0.01: of the error rate and of the Brier score, or of the target's variance. Where those two
-    disagree about the best set, the Brier score decides. Since this is known with some chance only, sizes are taken by
-    their chances; the answer has the median size, and the features that the sets so taken hold most often.
-    Where a class is rare the log-loss of calibrated probabilities decides, and of a target of heavy tails its normal
-    scores are predicted; then 5 % of what can be gained over no feature takes the place of the 0.01. All is a possible
-    answer, and none if a permutation test of all features finds nothing. Shrink keeps what grow found.
+    table, Relief, the lasso path, a forest, recursive elimination with boosted trees, and their consensus. Sets of
+    several sizes from each ranking are evaluated by cross-validation on the rows at hand, with rankings computed
+    without the held-out part. A linear model, nearest neighbours and boosted trees predict it. The smallest set is kept
+    whose mean loss exceeds the least by at most half a standard error, corrected for overlapping training rows, and by
+    at most 0.01: of the error rate and the Brier score, or of the target's variance. If these two disagree about the
+    best set, the Brier score decides. Sizes are weighted by their chances of being this set; the answer has the median
+    size, and the features most frequent in these sets. For a rare class, the log-loss of calibrated probabilities
+    decides; for a target with heavy tails, its normal scores are predicted. In both cases 5 % of the possible gain over
+    no feature replaces the 0.01. The answer can be all features, and is none if a permutation test of all features
+    finds nothing. Shrink keeps what grow found.
 
-    The verdict gives the score of what was chosen, corrected for having been chosen. Roles are those of HITON-MB with
-    the CI test that suits the table, where the search is short and reliable.
+    The verdict has the score of the chosen set, corrected for the choice. Roles come from HITON-MB with the CI test
+    that suits the table, if that search is short and reliable.
 
     Notes
     -----
-    The answer depends on the rows, the options and the seed alone. A time limit ends judging early, with status
-    ``timeout``; whatever it is, there is an answer, if only of one ranking that was judged once on 250 rows. The
-    verdict has a ``budget``, of rows and fits, with which the same answer is found again without a clock. Of more than
-    2,000 rows so many are judged by, with all of a rare class. Features whose labels hardly repeat, such as names of
-    rows, are not judged unless they are included. Importance is 1 divided by the geometric mean of a feature's ranks
-    by all rankings in the resamples: it is 1 if the feature was always the first.
+    The answer depends only on the rows, the options and the seed. A time limit ends the evaluation early, with status
+    ``timeout``, but there is always an answer, at least from one ranking evaluated once on 250 rows. The verdict has a
+    ``budget`` of rows and fits that reproduces the same answer without a time limit. Of more than 2,000 rows, so many
+    are used, with all of a rare class. Features whose labels hardly repeat, such as row names, are not considered
+    unless included. Importance is 1 divided by the geometric mean of a feature's ranks over all rankings and resamples:
+    it is 1 if the feature was always first.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Auto(Method):
     )
 
     def __post_init__(self) -> None:
-        """Raise `ParameterError` unless the budget is one."""
+        """Raise `ParameterError` if the budget is invalid."""
         given = {"rows": 1, "fits": 1} if self.budget is None else self.budget
         are_two = isinstance(given, Mapping) and set(given) == {"rows", "fits"}
         if not are_two or not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in given.values()):
@@ -119,7 +119,7 @@ class Auto(Method):
         return "judges sets by models of rows"
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Judge rankings at several sizes, and admit the features of the smallest set that loses nothing."""
+        """Evaluate rankings at several sizes, and admit the features of the smallest set that loses nothing."""
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):  # the matrices are small, and threads would wait for each other
@@ -201,7 +201,7 @@ class Auto(Method):
         return steps
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Keep them: grow has judged them already."""
+        """Keep all: grow has decided."""
         return [replace(candidate, kept=True) for candidate in candidates]
 
     def _pace(self, problem: Problem) -> Pace:
@@ -224,9 +224,9 @@ class Auto(Method):
 
 
 def _of_names(problem: Problem) -> list[str]:
-    """Return the features whose labels hardly repeat, such as names of rows: models learn nothing of other rows.
+    """Return features whose labels hardly repeat, such as row names, from which models cannot generalise.
 
-    Features that are included are judged, and all are if there were no others.
+    Included features are not among them, nor is any if there were no others.
     """
     fewest, asked = max(FEWEST_NAMES, LEAST_SHARE_OF_NAMES * problem.table.n_rows), {*problem.included}
     columns = [problem.table[name] for name in problem.features if name not in {*problem.feature_groups} | asked]
@@ -236,10 +236,10 @@ def _of_names(problem: Problem) -> list[str]:
 
 
 def _may_answer(judged: Judged, n_included: int, is_allowed: np.ndarray) -> np.ndarray:
-    """Return which candidates are answers, (n_candidates,), of those that are small enough.
+    """Return which of the sufficiently small candidates can be the answer, (n_candidates,).
 
-    The empty set is judged as a reference, and is no answer where features are included, or where the test saw that the
-    target depends on some. It is the only one where the test saw nothing. None is larger than one without any error.
+    The empty set is a reference. It can be the answer only if no feature is included and the permutation test found
+    nothing, and is then the only one. No set larger than one without errors can be the answer.
     """
     may = is_allowed & (judged.sizes >= n_included)
     if judged.gate is not None and judged.gate.is_open and (may & (judged.sizes > 0)).any():
@@ -256,10 +256,10 @@ MOST_FEATURES, MOST_TESTS = 100, 5000
 
 
 def roles_of(rows: Rows) -> dict[str, str]:
-    """Return the role of each member of the blanket that HITON-MB finds, by name.
+    """Return the role of each member of the blanket found by HITON-MB, by name.
 
-    Its CI test is the one that suits the rows. There are no roles if the search is not reliable, or takes more tests
-    than `MOST_TESTS`. Raises `LimitReached` if the time of the rows is over.
+    The CI test is the one that suits the rows. Returns no roles if the search is unreliable or takes more than
+    `MOST_TESTS` tests. Raises `LimitReached` if the time of the rows is over.
     """
     if len(rows.names) > MOST_FEATURES:
         return {}

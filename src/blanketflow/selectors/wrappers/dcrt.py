@@ -24,29 +24,29 @@ from ..knockoff.gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
 class DCRT(TakesCovariance, Method):
     """Keep the features whose distilled conditional randomisation test rejects independence given all others.
 
-    A linear law says what all other features leave of a feature, and a lasso what they leave of the target. If the
-    feature says nothing about the target given all others, the product of the two has a known law, which gives the
-    p-value: no feature is drawn anew. A feature that is kept is in the Markov boundary, up to false rejections.
+    Each feature is regressed on all others by a linear model, and the target by a lasso. If the feature is independent
+    of the target given all others, the product of the two residuals has a known distribution, which gives the p-value
+    without drawing features. A kept feature is in the Markov boundary, up to false rejections.
 
-    Grow admits features with p at most alpha, the smallest first; shrink keeps those that the correction for all
-    features rejects.
+    Grow admits features with p at most alpha, smallest first; shrink keeps those that the correction for all features
+    rejects.
 
-    A near-copy says little given the others. Where none of them is kept, they are taken as one feature: the first of
-    them is tested again, given all features but its near-copies.
+    A near-copy has little information given the others. If no near-copy of a cluster is kept, the first one is tested
+    again given all features but its near-copies.
 
     Notes
     -----
-    P-values are exact if features are Gaussian with the covariance given and rows are independent: nothing need be
-    known about the target. Here the covariance is estimated unless `covariance` is given. `by` then keeps the false
-    discovery rate at alpha, under any dependence of the p-values; that `bh` does is unproved, since p-values of
-    dependent features are dependent. docs/error-control.md has the measured rates.
+    P-values are exact if features are Gaussian with known `covariance` and rows are independent, whatever the
+    distribution of the target. By default the covariance is estimated. `by` then controls the false discovery rate at
+    alpha under any dependence of the p-values; this is not proved for `bh`. docs/error-control.md has the measured
+    rates.
 
     The target is distilled by a scaled lasso on the other features, with the best of six penalties; classes are
-    regressed as indicators. A poor distillation costs power, never validity.
+    regressed as indicators. A poor distillation costs power, not validity.
 
-    The first of some near-copies is tested up to twice, so that its p-values are doubled: what is proved stays true.
+    P-values of features that may be tested twice are doubled, so the guarantee still holds.
 
-    Unlike knockoffs, it needs no smallest number of features.
+    Unlike knockoffs, it needs no minimum number of features.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class DCRT(TakesCovariance, Method):
     )
 
     def proves_one_search(self) -> bool:
-        """Whether what is proved holds for one search only: it does."""
+        """Whether the guarantee holds for one search only: yes."""
         return True
 
     def grow(self, problem: Problem) -> list[Step]:
@@ -168,22 +168,22 @@ SMALLEST_SHARE = 1e-8
 def left_of_features(
     columns: np.ndarray, owners: np.ndarray, correlations: np.ndarray | None = None
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    """Return what the linear law of all other features leaves of each column, (n, m), and its covariances.
+    """Return the residual of each column given all other features, (n, m), and its covariances.
 
     Parameters
     ----------
     columns : ndarray of shape (n, m)
         Centred columns of variance 1.
     owners : ndarray of shape (m,)
-        The position of the feature that each belongs to: columns of one feature do not explain each other.
+        The position of each column's feature; columns of one feature do not explain each other.
     correlations : ndarray of shape (m, m), optional
-        The known law. Without it correlations are estimated, shrunken as Ledoit and Wolf have it.
+        The known correlations. By default they are estimated with Ledoit-Wolf shrinkage.
 
     Returns
     -------
     left : ndarray of shape (n, m)
     covariances : dict
-        By feature, those of its k columns given all others, (k, k): of the law if it is known, else of the rows.
+        By feature, the covariance of its k columns given all others, (k, k), from the known correlations or the rows.
     """
     precision, products = _precision(columns, correlations)
     left, covariances = np.empty_like(columns), {}
@@ -199,7 +199,7 @@ def left_of_features(
 def _precision(
     columns: np.ndarray, correlations: np.ndarray | None
 ) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
-    """Return a function of blocks of the inverse of the correlations, and the columns times that inverse."""
+    """Return a function of blocks of the inverse correlations, and the columns times that inverse."""
     if correlations is not None:
         inverse = np.linalg.inv(correlations)
         return lambda own: inverse[np.ix_(own, own)], columns @ inverse
@@ -218,15 +218,14 @@ def _precision(
 def scaled_lasso(
     columns: np.ndarray, y: np.ndarray, of_columns: int, penalty: float, start: tuple[np.ndarray, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coefficients of a scaled lasso, (m,), and what it leaves of the target, (n,).
+    """Return the coefficients of a scaled lasso, (m,), and its residual, (n,).
 
-    The penalty is sqrt(2 log m / n) times the noise that is left (Sun and Zhang, 2012, doi:10.1093/biomet/ass043), and
-    times `penalty`; m is `of_columns`, the number of all columns, also where one feature's are left out. So without a
-    feature of coefficient 0 the others are the same, and one lasso serves all features that it does not keep.
+    The penalty is `penalty` times sqrt(2 log m / n) times the noise level (Sun and Zhang, 2012,
+    doi:10.1093/biomet/ass043). m is `of_columns`, the number of all columns, also if one feature's are left out.
+    Leaving out a feature with coefficient 0 therefore changes nothing, and one lasso serves all such features.
 
-    What is left is that of the shrunken coefficients. Least squares on the columns that are kept would leave less of
-    the noise and lose power (docs/error-control.md). `start` are coefficients and a noise to begin with; they save
-    time and change nothing but the last digits.
+    The residual is that of the shrunken coefficients, since refitting by least squares loses power
+    (docs/error-control.md). `start` has coefficients and a noise level to start from, which only saves time.
     """
     from sklearn.linear_model import Lasso
 
@@ -256,10 +255,9 @@ def dcrt_p_values(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
 
-    If the columns are Gaussian with the known `correlations`, then given all others and the target the products of what
-    is left are Gaussian with a known variance: p-values are exact, whatever the target is and however well it is
-    distilled. The statistic is chi-square, with a degree of freedom for each column and outcome. A feature without
-    columns has p = 1.
+    If the columns are Gaussian with the known `correlations`, the products of residuals are Gaussian with known
+    variance given all others and the target. P-values are then exact, whatever the target and its distillation. The
+    statistic is chi-square with a degree of freedom for each column and outcome. A feature without columns has p = 1.
 
     Parameters
     ----------
@@ -272,9 +270,9 @@ def dcrt_p_values(
         Called before each lasso.
     penalty : float, optional
         Multiple of the lasso's penalty; above 0. By default each feature has that of `PENALTIES` at which the
-        generalised cross-validation (Golub, Heath and Wahba, 1979, doi:10.1080/00401706.1979.10489751) of the lasso on
-        the other features first has a minimum, from the largest on. That depends on the feature itself no more than
-        the lasso does, so that p-values stay exact. Without known `correlations` the lassos end at `MOST_KEPT`.
+        generalised cross-validation error (Golub, Heath and Wahba, 1979, doi:10.1080/00401706.1979.10489751) of the
+        lasso on the other features has its first minimum, from the largest on. This depends on the feature no more than
+        the lasso does, so p-values stay exact. Without known `correlations` the lassos end at `MOST_KEPT`.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
@@ -315,9 +313,9 @@ def _distilled(
     penalty: float,
     check_time: Callable[[], None],
 ) -> tuple[np.ndarray, int, float]:
-    """Return what all columns but a feature's own leave of the outcomes, (n, c), how many are kept, and the error.
+    """Return the residual of the outcomes on all columns but a feature's own, (n, c), the number kept, and the error.
 
-    The error is that of generalised cross-validation, as half its logarithm, summed over outcomes. `of_all` are the
+    The error is half the logarithm of the generalised cross-validation error, summed over outcomes. `of_all` are the
     lassos on all columns.
     """
     distilled, n_kept, error = [], 0, 0.0

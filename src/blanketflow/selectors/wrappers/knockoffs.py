@@ -48,33 +48,33 @@ from ..knockoff.knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianP
 class Knockoffs(TakesCovariance, Method):
     """Keep the features that matter clearly more to the target than their knockoffs do.
 
-    A knockoff is a copy of a feature that stands to all features as the feature itself does, and that was made without
-    the target. A feature that says nothing about the target given all others is as often below its knockoff as above
-    it, which tells how many of those far above are false. The features kept are the Markov boundary, up to a share of
-    false ones that is at most `q` in expectation, the false discovery rate.
+    A knockoff is a synthetic copy of a feature, drawn without the target, that is exchangeable with it in the joint
+    distribution of all features. A feature that is independent of the target given all others is as often below its
+    knockoff as above it, which gives an estimate of the false positives far above. The kept features are the Markov
+    boundary, up to an expected share of false ones, the false discovery rate, of at most `q`.
 
-    Grow draws the knockoffs and admits the features that pass in some draw; the statistic is the e-value, its mean over
-    the draws. Shrink keeps those whose e-values are large enough together. With one draw it keeps all.
+    Grow draws the knockoffs and admits the features that pass in some draw; the statistic is the mean e-value over the
+    draws. Shrink keeps those whose e-values are jointly large enough. With one draw it keeps all.
 
     Notes
     -----
-    The rate is controlled if the law of the features is known, and rows are independent. By default the features are
-    taken as Gaussian, and their covariance is estimated unless `covariance` is given. Discrete features have the law of
-    a `network` with ``law="network"``; its tables are estimated where only its `arcs` are given, and so are the
-    transitions of ``law="markov-chain"``. Nodes that are no features, the target among them, are summed out.
-    docs/error-control.md has the measured rates, also where the law is wrong. It holds for one search on all rows, not
-    for what folds agree on: set ``folds: 0`` in a configuration.
+    The rate is controlled if the distribution of the features is known and rows are independent. By default the
+    features are taken as Gaussian, with an estimated covariance unless `covariance` is given. Discrete features can
+    have the distribution of a `network` with ``law="network"``. Its tables are estimated if only its `arcs` are given,
+    and so are the transitions of ``law="markov-chain"``. Nodes that are not features, such as the target, are summed
+    out. docs/error-control.md has measured rates, also with a wrong distribution. The guarantee is for one search on
+    all rows, not for aggregated folds: set ``folds: 0`` in a configuration.
 
-    One draw selects at least 1 / q features or none: at 0.1 ten. Several draws select features whose mean e-value is
-    large, each draw at the level q / 2 (Ren, Barber 2024), so that they need 2 / q features, and hang less on chance.
+    One draw selects at least 1 / q features or none: ten at 0.1. With several draws, each at level q / 2, features with
+    a large mean e-value are selected (Ren, Barber 2024); this needs 2 / q features and depends less on chance.
 
-    Rows that differ in spread, in many numbers at once, as those of a multivariate t distribution do, are taken as
-    Gaussian given the spread of the row, which is estimated where no covariance is given.
+    If rows differ in spread in many numbers at once, as in a multivariate t distribution, they are taken as Gaussian
+    given the spread of the row, which is estimated unless the covariance is given.
 
     A feature of more than two levels is a group of columns that are exchanged together, and so is a group of features.
-    Near-copies, which a lasso would not tell from their knockoffs, are such a group, too, unless `covariance` is banded
-    or factor: the rate is that of groups, and of each that is kept the column that is most correlated with the target
-    stands for it.
+    Near-copies form such a group too, unless `covariance` is banded or factor, since a lasso cannot distinguish them
+    from their knockoffs. The rate is then that of groups, and the column most correlated with the target represents a
+    kept group.
 
     Examples
     --------
@@ -194,11 +194,11 @@ class Knockoffs(TakesCovariance, Method):
         return self.q if self.draws == 1 else self.q / 2
 
     def follows_order(self) -> bool:
-        """Whether the order of the table's columns means something: to a chain, a band, and a matrix without names."""
+        """Whether the column order matters: for a chain, a band, or a matrix without names."""
         return self.law == MARKOV_CHAIN or super().follows_order()
 
     def proves_one_search(self) -> bool:
-        """Whether what is proved holds for one search only: it does."""
+        """Whether the guarantee holds for one search only: yes."""
         return True
 
     def grow(self, problem: Problem) -> list[Step]:
@@ -225,9 +225,9 @@ class Knockoffs(TakesCovariance, Method):
         ]
 
     def _together(self, problem: Problem) -> Problem:
-        """Return the same question with each cluster of near-copies as a group with the name of its first column.
+        """Return the problem with each cluster of near-copies as a group, named by its first column.
 
-        Laws that are made for very many columns do without: clusters cost the product of all pairs of columns.
+        Not for laws made for very many columns, since clustering costs the product of all pairs of columns.
         """
         alone = [name for name in problem.features if name not in problem.feature_groups]
         clusters = [] if isinstance(self.covariance, str) else clusters_of_copies(problem.table, alone)
@@ -241,7 +241,9 @@ class Knockoffs(TakesCovariance, Method):
         return together
 
     def excess_by_draw(self, problem: Problem) -> Iterator[np.ndarray]:
-        """Yield for each draw how much more each feature matters than its knockoff, shape (d,), whatever q is."""
+        """Yield for each draw the importance of each feature minus that of its knockoff, shape (d,); it does not depend
+        on q.
+        """
         pairs = self._pairs(problem)
         for draw in range(self.draws):
             problem.check_time()
@@ -249,7 +251,7 @@ class Knockoffs(TakesCovariance, Method):
             yield excess(problem, self.importance, self.model, self.importance_test, pairs.draw(rng), rng)
 
     def _pairs(self, problem: Problem) -> Pairs:
-        """Return what draws knockoffs of the features, by the law that is asked for."""
+        """Return the sampler of knockoffs for the requested law."""
         if self.law != GAUSSIAN:
             return discrete_pairs(problem, self.law, self.network, self.arcs, self.card.id)
         features, correlations = problem.table.select(problem.columns(problem.features)), None
@@ -293,14 +295,14 @@ class Knockoffs(TakesCovariance, Method):
         return law_of(columns, self.construction, correlations)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Keep the features whose e-values are large enough together."""
+        """Keep the features whose e-values are jointly large enough."""
         values = np.array([candidate.statistic for candidate in candidates])
         kept = passing(values, len(self._together(problem).features), self.q)
         return [replace(candidate, kept=bool(is_kept)) for candidate, is_kept in zip(candidates, kept, strict=True)]
 
 
 def _strongest(problem: Problem, together: Problem, at: int) -> str:
-    """Return the name of a feature, or of that of its near-copies which is correlated most with the target."""
+    """Return the name of a feature, or of its near-copy that is most correlated with the target."""
     name = together.features[at]
     if name in problem.feature_groups or name not in together.feature_groups:
         return name
@@ -317,8 +319,8 @@ ROUNDING = 1e-12
 def threshold(excess: np.ndarray, q: float) -> float:
     """Return the smallest T > 0 with (1 + number of W <= -T) / (number of W >= T) <= q; infinite if there is none.
 
-    `excess`, (d,), is W: how much more each feature matters than its knockoff. The 1 is the offset with which the false
-    discovery rate is controlled at q. O(d log d).
+    `excess`, (d,), is W: importance of a feature minus that of its knockoff. The offset 1 controls the false discovery
+    rate at q. O(d log d).
 
     Examples
     --------
@@ -339,7 +341,7 @@ def threshold(excess: np.ndarray, q: float) -> float:
 def e_values(excess: np.ndarray, q: float) -> np.ndarray:
     """Return the e-values of one draw, shape (d,): d / (1 + number of W <= -T) where W >= T = threshold, else 0.
 
-    The expected sum over features that say nothing is at most d: Ren and Barber (2024), doi:10.1093/jrsssb/qkad085.
+    Their expected sum over irrelevant features is at most d: Ren and Barber (2024), doi:10.1093/jrsssb/qkad085.
 
     Examples
     --------
@@ -354,8 +356,8 @@ def e_values(excess: np.ndarray, q: float) -> np.ndarray:
 def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
     """Return which features the e-BH procedure selects at the false discovery rate q, shape of `values`.
 
-    The k largest e-values, for the largest k of which the smallest is at least n_features / (q k): Wang and Ramdas
-    (2022), doi:10.1111/rssb.12489. Those that `values` leaves out are 0.
+    These are the k largest e-values, with the largest k for which the smallest is at least n_features / (q k): Wang and
+    Ramdas (2022), doi:10.1111/rssb.12489. Features not in `values` have e-value 0.
 
     Examples
     --------

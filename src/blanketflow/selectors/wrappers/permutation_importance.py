@@ -28,25 +28,25 @@ NULLS = ("empirical", "normal", "lognormal", "gamma")
 
 @dataclass
 class PermutationImportance(Method):
-    """Keep the features that matter more to a model than they do when the target is permuted.
+    """Keep the features that are more important to a model than under permutations of the target.
 
-    Grow computes the importances for the target and for `n_permutations` permuted targets, and admits all features, the
-    most important first; a feature's p-value compares its importance with its own importances under permuted targets.
-    Shrink keeps the features with p <= alpha.
+    Grow computes importances for the target and for `n_permutations` permuted targets, and admits all features, most
+    important first. A feature's p-value compares its importance with its own importances under permuted targets. Shrink
+    keeps the features with p <= alpha.
 
-    A model shares out what near-copies say between them, and permuting one leaves the other. Where none of them is
-    significant, the one that matters most is tested in a second run, without its near-copies.
+    Near-copies share their importance, and permuting one leaves the other. If none of them is significant, the most
+    important one is tested again in a second run without its near-copies.
 
     Notes
     -----
-    Permuting the target leaves the features as they are, their correlations included; the model, its seed and the parts
-    of the rows are the same each time. The empirical p-value has the Monte Carlo correction of Phipson and Smyth (2010,
-    10.2202/1544-6115.1585), which the paper leaves out: it is never 0, and exact if all features are independent of the
-    target. The paper chooses among fitted distributions by a Kolmogorov-Smirnov test; here the user chooses
-    by `null`. Columns of one categorical feature are summed for the model's own importances, and permuted together.
+    Permuting the target preserves the correlations of the features; the model, its seed and the parts of the rows are
+    the same each time. The empirical p-value has the Monte Carlo correction of Phipson and Smyth (2010,
+    10.2202/1544-6115.1585), which the paper does not use: it is never 0, and exact if all features are independent of
+    the target. The paper chooses among fitted distributions by a Kolmogorov-Smirnov test; here `null` chooses. The
+    model's own importances are summed over the columns of a categorical feature, which are permuted together.
 
-    What all splits of a tree gain together is the same for every target, permuted or not. Where one feature takes most
-    of it, others that are informative too can fall below their nulls: ``importance: permutation`` finds these.
+    The total gain of a tree's splits is similar for every target, permuted or not. If one feature takes most of it,
+    other informative features can fall below their nulls; ``importance: permutation`` finds these.
 
     Examples
     --------
@@ -95,12 +95,12 @@ class PermutationImportance(Method):
     )
 
     def options(self) -> dict[str, Any]:
-        """Return the value of every parameter, with the model that null stands for."""
+        """Return the value of every parameter, with the model that null means."""
         options = super().options()
         return options if self.model is not None else {**options, "model": dict(SMALL_FOREST)}
 
     def check(self, where: str | None = None) -> None:
-        """Raise an error of ours if a value is out of its range, nothing could be kept, or there is no such model."""
+        """Raise an error if a value is out of range, nothing could be kept, or the model is unknown."""
         from ...models import get_model
 
         super().check(where)
@@ -134,7 +134,7 @@ class PermutationImportance(Method):
         ]
 
     def _tested(self, problem: Problem, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the importances of some features, as if there were no others, and their p-values."""
+        """Return importances and p-values of some features, without the others."""
         target, features = problem.table[problem.target], problem.table.select(problem.columns(names))
         seed = derive_seed(problem.seed, "permutation-importance")
         how = self.options()["model"], self.importance, self.n_splits, seed
@@ -149,16 +149,16 @@ class PermutationImportance(Method):
         return observed, p_values(observed, np.array(nulls), self.null)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Keep what is significant."""
+        """Keep significant features."""
         return [replace(candidate, kept=candidate.p_value <= self.alpha) for candidate in candidates]
 
 
 def p_values(observed: np.ndarray, nulls: np.ndarray, null: str = "empirical") -> np.ndarray:
     """Return the probability of importances at least as large under each feature's own null distribution, (d,).
 
-    `nulls`, (B, d), are the importances for B permuted targets. ``empirical`` counts the observed importance among its
-    nulls, (1 + count) / (1 + B). The others are fitted to the nulls by maximum likelihood (``normal`` with the unbiased
-    variance). Features whose nulls cannot follow them, because they are all equal, or for the last two not all
+    `nulls`, (B, d), are the importances for B permuted targets. ``empirical`` is (1 + count) / (1 + B), with the number
+    of nulls at least as large. The others are fitted to the nulls by maximum likelihood (``normal`` with the unbiased
+    variance). Features whose nulls do not allow this, because they are all equal or, for the last two, not all
     positive, get the empirical p-value.
 
     Examples

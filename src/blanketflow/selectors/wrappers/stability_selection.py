@@ -39,31 +39,31 @@ RANKINGS: dict[str, type[RankingMethod]] = {
 class StabilitySelection(Method):
     """Keep the features that a ranking puts among its first on most of many random halves of the rows.
 
-    The rows are divided at random into two halves, `pairs` times; the halves of a pair have no row in common. On each
-    half the ranking selects its first `n_features`. A feature stays if the share of the halves that select it is at
-    least `threshold`. The share is statistic and importance.
+    The rows are divided at random into two disjoint halves, `pairs` times. On each half the ranking selects its first
+    `n_features`. A feature is kept if the share of halves that select it is at least `threshold`. The share is
+    statistic and importance.
 
-    Of near-copies each half selects one, so that none may reach the threshold. Then the one that is selected most often
-    has the share of the halves that select any of them (cluster stability selection). Grow admits the features that
-    some half selects, the largest share first, ties by name. Shrink keeps those with the threshold.
+    A half selects only one of several near-copies, so that none may reach the threshold. The near-copy selected most
+    often then gets the share of halves that select any of them (cluster stability selection). Grow admits the features
+    that some half selects, largest share first, ties by name. Shrink keeps those with the threshold.
 
     Notes
     -----
-    What is proved is a bound on the number of features of low selection probability that are kept, in expectation. Low
-    is at most q / p, where q is `n_features`, p the number of features searched, and the probability that of being
-    selected on a random half. The bound is q^2 / ((2 threshold - 1) p), if rows are independent and of one law, for
-    every ranking and every number of pairs (Shah, Samworth 2013, theorem 1). It is no false discovery rate, and a
-    feature that says nothing may have a high selection probability, such as a copy of one that matters. Near-copies
-    that are counted together are one feature to the theorem, and p is not lowered for them.
+    The guarantee is a bound on the expected number of kept features with a low selection probability, which is at most
+    q / p on a random half, where q is `n_features` and p the number of features searched. The bound is q^2 / ((2
+    threshold - 1) p) for independent and identically distributed rows, any ranking and any number of pairs (Shah,
+    Samworth 2013, theorem 1). It is no false discovery rate, and an irrelevant feature may have a high selection
+    probability, such as a copy of a relevant one. Clustered near-copies are one feature to the theorem, and p is not
+    lowered for them.
 
-    `verdict_["paths"]` has how the shares grow with the number of features that a half selects, which
-    ``plot(paths=True)`` draws. `verdict_` also has the bound that holds, and the reason says so where it does not limit
-    anything. With ``n_features: null`` the ranking selects as many features as keep `bound`. The bounds that assume a
-    shape of the distribution of the shares are smaller, and not used.
+    `verdict_["paths"]` has the shares by the number of features that a half selects, which ``plot(paths=True)`` draws.
+    `verdict_` also has the bound, and the reason says if it limits nothing. With ``n_features: null`` the ranking
+    selects as many features as `bound` allows. Smaller bounds that assume a shape of the distribution of the shares are
+    not used.
 
-    It holds for one search on all rows, not for what folds agree on: set ``folds: 0`` in a configuration. Halves are
-    not balanced by the target, since they would depend on each other. Rows of one group are in one half: then groups
-    must be independent, and halves are of the groups. Included features are among the first of every half.
+    The bound is for one search on all rows, not for aggregated folds: set ``folds: 0`` in a configuration. Halves are
+    not stratified by the target, since they would then depend on each other. Rows of one group are in one half; then
+    groups must be independent, and halves are of the groups. Included features are among the first of every half.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class StabilitySelection(Method):
     pairs: int = integer(50, "Number of complementary pairs of halves.", at_least=1)
 
     def proves_one_search(self) -> bool:
-        """Whether what is proved holds for one search only: it does."""
+        """Whether the guarantee holds for one search only: yes."""
         return True
 
     def grow(self, problem: Problem) -> list[Step]:
@@ -137,7 +137,7 @@ class StabilitySelection(Method):
         return [self._step(problem, j, float(shares[j])) for j in order.tolist() if counts[j]]
 
     def _split_clusters(self, problem: Problem, counts: np.ndarray, n_halves: int) -> Iterator[list[int]]:
-        """Yield the clusters of near-copies of which none is selected often enough, the most selected one first."""
+        """Yield clusters of near-copies without a member above the threshold, the most selected one first."""
         at = [j for j in np.flatnonzero(counts).tolist() if problem.features[j] not in problem.feature_groups]
         for cluster in clusters_of_copies(problem.table, [problem.features[j] for j in at]):
             members = sorted((at[i] for i in cluster), key=lambda j: (-counts[j], j))
@@ -145,7 +145,7 @@ class StabilitySelection(Method):
                 yield members
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Keep the features with the threshold, and say what is proved of them."""
+        """Keep the features with the threshold, and state the guarantee."""
         n, n_selected = len(problem.features), self.n_selected(len(problem.features))
         bound = worst_case_bound(n_selected, n, self.threshold)
         proved = (
@@ -159,7 +159,7 @@ class StabilitySelection(Method):
         return [replace(step, kept=self._is_stable(step)) for step in candidates]
 
     def n_selected(self, n_features: int) -> int:
-        """Return how many features each half selects of so many; raises `ParameterError` if none keeps the bound."""
+        """Return the number of features that each half selects; raises `ParameterError` if none meets the bound."""
         if self.n_features is not None:
             return min(self.n_features, n_features)
         most = most_selected(self.bound, n_features, self.threshold)
@@ -191,15 +191,12 @@ class StabilitySelection(Method):
 
 
 def needs_test(ranking: str) -> bool:
-    """Return whether a ranking asks a CI test, which is g2, with numbers in five bins."""
+    """Return whether a ranking uses a CI test, which is g2, with numbers in five bins."""
     return ranking != LASSO and issubclass(RANKINGS[ranking], InformationRanking)
 
 
 def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
-    """Return the included features and those that a ranking has first of the others, `n_features` together.
-
-    If more are included, these alone.
-    """
+    """Return the included features and the first others of a ranking, `n_features` together, or all included ones."""
     if not problem.features:
         return []
     if ranking == LASSO:
@@ -214,7 +211,7 @@ def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
 
 
 def halved(problem: Problem, rows: np.ndarray, seed: int, ranking: str) -> Problem:
-    """Return the question on a half of the rows, with marginal tests of it if the ranking needs them."""
+    """Return the problem on a half of the rows, with marginal tests if the ranking needs them."""
     return problem.on_rows(rows, seed, G2() if needs_test(ranking) else None)
 
 
@@ -227,13 +224,12 @@ DECIMALS = 12
 
 
 def first_to_enter(features: Table, target: Column, most: int, column_counts: Sequence[int] | None = None) -> list[int]:
-    """Return the positions of the `most` features that enter the lasso's path first, in the order of entry.
+    """Return the positions of the `most` features that enter the lasso path first, in order of entry.
 
-    Those that enter between two penalties go by the size of their coefficients there, then by name. Fewer are
-    returned if no more enter. Least squares with an L1 penalty (Tibshirani, 1996,
-    doi:10.1111/j.2517-6161.1996.tb02080.x); classes are regressed as indicators, and more than two share the penalty
-    of a column. A feature of more than two levels has a column for each, and enters with the first. So does a group,
-    where `column_counts` says how many columns each feature has, one behind the other.
+    Features that enter at the same penalty go by the size of their coefficients, then by name. Fewer are returned if no
+    more enter. Least squares with an L1 penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x); classes are
+    regressed as indicators, and more than two share the penalty of a column. A feature of several columns, by its
+    levels or by `column_counts` of a group, enters with the first.
     """
     from sklearn.linear_model import enet_path
 
@@ -268,7 +264,7 @@ MOST_PATHS, MOST_POINTS = 30, 50
 
 
 class Places:
-    """Where each feature stood on the halves, of which each has an order of its first `n_selected` features.
+    """Places of features in the rankings of the halves, each of which orders its first `n_selected` features.
 
     >>> places = Places(2)
     >>> places.add([1, 0]); places.add([1, 2])
@@ -281,16 +277,16 @@ class Places:
         self._counts: dict[int, np.ndarray] = {}
 
     def add(self, first: Sequence[int]) -> None:
-        """Count one half, by the positions of its first features in their order."""
+        """Count one half, given the positions of its first features in order."""
         for place, j in enumerate(first[: self._n_selected]):
             if j not in self._counts:
                 self._counts[j] = np.zeros(self._n_selected, dtype=np.int64)
             self._counts[j][place] += 1
 
     def paths(self, features: Sequence[str], order: Sequence[int], n_halves: int, threshold: float) -> dict[str, Any]:
-        """Return the shares of the features that come first in an order, by the number of features of a half.
+        """Return the shares of the first features of an order, by the number of features of a half, as JSON types.
 
-        At most 30 features and 50 numbers; plain types, as JSON has them.
+        At most 30 features and 50 numbers.
         """
         at = np.unique(np.round(np.linspace(1, self._n_selected, min(self._n_selected, MOST_POINTS))).astype(int))
         shown = [j for j in order if j in self._counts][:MOST_PATHS]
@@ -303,18 +299,18 @@ ROUNDING = 1e-9
 
 
 def worst_case_bound(n_selected: int, n_features: int, threshold: float) -> float:
-    """Return the most features kept in expectation whose selection probability is at most n_selected / n_features.
+    """Return the largest expected number of kept features with a selection probability of at most n_selected /
+    n_features.
 
-    Let p_k be the probability that the base selector takes feature k on half the rows. Of a complementary pair of
-    halves, 1{A takes k and B takes k} >= 1{A takes k} + 1{B takes k} - 1, so a share of halves of at least t means a
-    share of pairs in which both take k of at least 2 t - 1. The halves are disjoint, hence independent, and that share
-    has the expectation p_k^2. By Markov's inequality k is kept with probability at most p_k^2 / (2 t - 1). Summed over
-    the features with p_k at most q / p, where the p_k of all features sum up to q at most, this is at most q^2 / ((2 t
-    - 1) p).
+    Let p_k be the probability that the base selector selects feature k on half the rows. For a complementary pair of
+    halves, 1{A and B select k} >= 1{A selects k} + 1{B selects k} - 1, so a share of halves of at least t means a share
+    of pairs in which both select k of at least 2 t - 1. The halves are disjoint, hence independent, and that share has
+    expectation p_k^2. By Markov's inequality k is kept with probability at most p_k^2 / (2 t - 1). Summed over the
+    features with p_k at most q / p, where all p_k sum to at most q, this is at most q^2 / ((2 t - 1) p).
 
     Shah, Samworth (2013), theorem 1 with theta = q / p, doi:10.1111/j.1467-9868.2011.01034.x.
 
-    `n_selected` is q, the most features selected on one half; `threshold` is above 0.5. Whatever the number of pairs.
+    `n_selected` is q, the number of features selected on one half; `threshold` is above 0.5.
 
     Examples
     --------
@@ -342,12 +338,10 @@ FEWEST = 4
 def complementary_halves(
     n_rows: int, groups: np.ndarray | None, n_pairs: int, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield pairs of halves, each the positions of its rows in table order; of an odd number one row is in neither.
+    """Yield pairs of halves as row positions in table order; of an odd number one row is in neither.
 
-    The halves are not balanced by the target, as the parts of `core.parts` are: then they would depend on each other.
-
-    With `groups`, (n_rows,), half the groups are drawn, each with all its rows. Raises `DataError` if there are fewer
-    than 4 rows, or 4 groups.
+    The halves are not stratified by the target, since they would then depend on each other. With `groups`, (n_rows,),
+    half the groups are drawn, each with all its rows. Raises `DataError` for fewer than 4 rows, or 4 groups.
 
     Examples
     --------

@@ -21,19 +21,18 @@ from ..learning import estimator_for, matrix_of, task_of
 
 @dataclass
 class Stepwise(Method):
-    """Admit the feature that raises a model's cross-validated score most, and remove what it makes superfluous.
+    """Admit the feature that raises a model's cross-validated score most, and remove features that become superfluous.
 
-    A feature has to be worth `tolerance` of score. Grow admits the best feature while that raises the score by more;
-    after each admission features are removed, one at a time and the least useful first, while that lowers the score by
-    no more. Shrink removes in the same way from what grow returned. Ties go by name, among removals by the order
-    of admission.
+    Grow admits the best feature while it raises the score by more than `tolerance`. After each admission it removes
+    features, least useful first, while this lowers the score by at most `tolerance`. Shrink removes features from the
+    result of grow in the same way. Ties go by name, among removals by the order of admission.
 
     Notes
     -----
-    Score less `tolerance` for each feature rises with every admission and never falls with a removal, so that no set is
-    met twice. The empty set has the score of the prior (or the mean). Importance is what the score would lose without
-    the feature. All scores come from the same parts of the rows, and the best of many is taken, so they flatter the
-    chosen features.
+    The score minus `tolerance` per feature rises with every admission and never falls with a removal, so no set is
+    visited twice. The empty set has the score of the prior (or the mean). Importance is the loss of score without the
+    feature. All scores come from the same parts of the rows and the best of many is taken, so they are optimistic for
+    the chosen features.
 
     scikit-learn's SequentialFeatureSelector goes forward or backward, never both.
 
@@ -83,7 +82,7 @@ class Stepwise(Method):
         return "trains models on rows"
 
     def check(self, where: str | None = None) -> None:
-        """Raise an error of ours if a value is out of its range, or there is no such model or scorer."""
+        """Raise an error if a value is out of range, or the model or scorer is unknown."""
         from ...models import get_model
 
         super().check(where)
@@ -96,7 +95,7 @@ class Stepwise(Method):
                 raise ParameterError(f"{where or 'Stepwise'}: scikit-learn has no scorer {self.scoring!r}. {hint}")
 
     def grow(self, problem: Problem) -> Iterator[Step]:
-        """Admit and remove until no admission pays."""
+        """Admit and remove features until no admission pays."""
         worth, members = self._worth(problem), list(problem.included)
         yield from problem.admit_included()
         while self.max_features is None or len(members) < self.max_features:
@@ -110,7 +109,7 @@ class Stepwise(Method):
             yield from _removals(worth, members, problem.included)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Remove while that pays, and report what the remaining features are worth."""
+        """Remove features while that pays, and report the worth of the remaining ones."""
         worth, members = self._worth(problem), [candidate.feature for candidate in candidates]
         yield from _removals(worth, members, problem.included)
         for name in members:
@@ -123,7 +122,7 @@ class Stepwise(Method):
 
 
 def _removals(worth: Worth, members: list[str], staying: Collection[str]) -> Iterator[Step]:
-    """Remove members, in place, while that pays; those that stay are never removed."""
+    """Remove members, in place, while that pays, except included ones."""
     while leaving := [name for name in members if name not in staying]:
         rests = {name: [other for other in members if other != name] for name in leaving}
         worth.find(list(rests.values()))
@@ -140,7 +139,7 @@ CELLS = 2**22
 
 @dataclass
 class Worth:
-    """What sets of features are worth: a model's mean score over parts of the rows, less `tolerance` for each feature.
+    """The worth of feature sets: a model's mean score over parts of the rows minus `tolerance` per feature.
 
     `scoring` is a scikit-learn scorer or its name; ``auto`` is accuracy for classes and R2 for numbers.
     """
@@ -168,7 +167,7 @@ class Worth:
         self._by_predictions = self.scoring == "auto" and can_learn
 
     def of(self, names: list[str]) -> float:
-        """Return what a set is worth; rounded, so that float noise does not decide ties."""
+        """Return the worth of a set, rounded so that float noise does not decide ties."""
         return round(self.score(names) - self.tolerance * len(names), 12)
 
     def score(self, names: list[str]) -> float:
@@ -177,12 +176,12 @@ class Worth:
         return self._scores[frozenset(names)]
 
     def step(self, feature: str, others: list[str], kept: bool = True) -> Step:
-        """Return the step that admits a feature to some others, or removes it; the statistic is the score reached."""
+        """Return the step that admits or removes a feature given some others; the statistic is the score reached."""
         score, without = self.score([*others, feature]), self.score(others)
         return Step(feature, score if kept else without, importance=score - without, given=tuple(others), kept=kept)
 
     def find(self, sets: Sequence[list[str]]) -> None:
-        """Score sets that have no score yet; what they have in common, a model may do once for all."""
+        """Score sets without a score; a model can share work among sets."""
         unknown = [names for names in sets if frozenset(names) not in self._scores]
         most = max(1, CELLS // (self.problem.table.n_rows * self._widest))
         for some in (unknown[start : start + most] for start in range(0, len(unknown), most)):
@@ -214,7 +213,7 @@ class Worth:
         return scores.mean(axis=1).tolist()
 
     def _columns(self, sets: list[list[str]]) -> tuple[np.ndarray, list[list[int]]]:
-        """Return a matrix for models, and its columns that stand for each set."""
+        """Return a matrix for models, and its columns of each set."""
         from ...models.encode import design, moderate
 
         problem, among = self.problem, {name for names in sets for name in names}
@@ -225,7 +224,7 @@ class Worth:
         return encoded.matrix, [sorted(column for name in names for column in of_each[name]) for names in sets]
 
     def _score(self, y: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the accuracy, or R2: of constant numbers 1 if they are foretold and 0 if not, as scikit-learn does."""
+        """Return the accuracy or R2; constant numbers have 1 if predicted and else 0, as in scikit-learn."""
         if self._task == CLASSIFICATION:
             return float(np.mean(predicted == y))
         loss, total = np.sum((predicted - y) ** 2), np.sum((y - y.mean()) ** 2)
@@ -253,7 +252,7 @@ class Worth:
 
 @contextmanager
 def _failure(what: str) -> Iterator[None]:
-    """Raise an error of ours where a model or a scorer fails."""
+    """Raise `DataError` if a model or a scorer fails."""
     try:
         yield
     except UnsupportedError:
