@@ -367,9 +367,7 @@ class Method(Configurable):
         return False
 
     def reads_rows(self) -> str:
-        """Return in words what else than the CI test reads the rows, and so ignores sampling weights; empty if nothing
-        does.
-        """
+        """Return in words what besides the CI test reads the rows, without sampling weights; empty if nothing."""
         return ""
 
     def needs_complete_rows(self) -> bool:

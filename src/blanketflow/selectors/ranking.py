@@ -64,7 +64,7 @@ class RankingMethod(Method):
         return self.beginning(problem, MOST_FEATURES if self.n_features == "auto" else max(self._numbers()))
 
     def beginning(self, problem: Problem, most: int) -> Iterable[Step]:
-        """Return at most `n` best features of all."""
+        """Return at most `most` best features."""
         n_features = min(most, len(problem.features))
         return self.rank(problem, n_features) if n_features else ()
 
