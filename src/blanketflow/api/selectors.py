@@ -32,7 +32,7 @@ class All(MarkovBlanketSelector):
 
 
 class Auto(MarkovBlanketSelector):
-    """Keep the smallest set of features with which models predict as well as with the best."""
+    """Keep the smallest set of features with which models predict as well as with the best set."""
 
     method_class = _METHODS["auto"]
     max_candidates: int = 60
@@ -93,7 +93,7 @@ class DISR(MarkovBlanketSelector):
 
 
 class FCBF(MarkovBlanketSelector):
-    """Keep the features that no stronger one makes redundant, by symmetrical uncertainty."""
+    """Rank features by symmetrical uncertainty, and remove those that a stronger feature makes redundant."""
 
     method_class = _METHODS["fcbf"]
     ci_test: str | CITest | None = "g2"
@@ -103,7 +103,7 @@ class FCBF(MarkovBlanketSelector):
 
 
 class FastIAMB(MarkovBlanketSelector):
-    """Admit several features per round, in decreasing dependence, while there are enough rows per cell; then remove."""
+    """Admit several features per round by decreasing dependence, while there are enough rows per cell; then remove."""
 
     method_class = _METHODS["fast-iamb"]
     ci_test: str | CITest | None = "auto"
@@ -126,7 +126,7 @@ class FisherMarkov(MarkovBlanketSelector):
 
 
 class GS(MarkovBlanketSelector):
-    """Scan features in decreasing dependence, admitting any that depends on the target given the admitted ones."""
+    """Scan features by decreasing dependence, and admit each that depends on the target given the admitted ones."""
 
     method_class = _METHODS["gs"]
     ci_test: str | CITest | None = "auto"
@@ -137,7 +137,7 @@ class GS(MarkovBlanketSelector):
 
 
 class GSM(MarkovBlanketSelector):
-    """Admit sets of up to m features that depend on the target together, even where none of them does alone."""
+    """Admit sets of up to m features that depend on the target jointly, even if no single one does."""
 
     method_class = _METHODS["gs-m"]
     ci_test: str | CITest | None = "auto"
@@ -149,7 +149,7 @@ class GSM(MarkovBlanketSelector):
 
 
 class HITONMB(MarkovBlanketSelector):
-    """Find parents and children as HITON-PC does, and then spouses among the neighbours of neighbours."""
+    """Find parents and children as HITON-PC does, then spouses among the neighbours of neighbours."""
 
     method_class = _METHODS["hiton-mb"]
     ci_test: str | CITest | None = "auto"
@@ -161,7 +161,7 @@ class HITONMB(MarkovBlanketSelector):
 
 
 class HITONPC(MarkovBlanketSelector):
-    """Admit features in order of marginal dependence; after each admission all members are tested again."""
+    """Admit features by decreasing marginal dependence, and test all members again after each admission."""
 
     method_class = _METHODS["hiton-pc"]
     ci_test: str | CITest | None = "auto"
@@ -173,7 +173,7 @@ class HITONPC(MarkovBlanketSelector):
 
 
 class HSMB(MarkovBlanketSelector):
-    """Remove, in one pass, each feature that has an approximate Markov blanket among a few more dependent ones."""
+    """Remove, in one pass, each feature that has an approximate Markov blanket among stronger features."""
 
     method_class = _METHODS["hsmb"]
     ci_test: str | CITest | None = "hsic"
@@ -192,7 +192,7 @@ class IAMB(MarkovBlanketSelector):
 
 
 class IAMBnPC(MarkovBlanketSelector):
-    """Grow as IAMB does; then learn the skeleton of target and candidates, and read the blanket off it."""
+    """Grow as IAMB does; then learn the skeleton of target and candidates with PC, and read the blanket from it."""
 
     method_class = _METHODS["iamb-npc"]
     ci_test: str | CITest | None = "auto"
@@ -203,7 +203,7 @@ class IAMBnPC(MarkovBlanketSelector):
 
 
 class IPCMB(MarkovBlanketSelector):
-    """Find parents and children by level-wise elimination from all features, and then spouses."""
+    """Find parents and children by level-wise elimination from all features, then spouses."""
 
     method_class = _METHODS["ipc-mb"]
     ci_test: str | CITest | None = "auto"
@@ -225,7 +225,7 @@ class InformativeFragments(MarkovBlanketSelector):
 
 
 class InterIAMB(MarkovBlanketSelector):
-    """Admit as IAMB does, with a backward pass after every admission, which keeps conditioning sets small."""
+    """Admit features as IAMB does, with a backward pass after every admission to keep conditioning sets small."""
 
     method_class = _METHODS["inter-iamb"]
     ci_test: str | CITest | None = "auto"
@@ -236,7 +236,7 @@ class InterIAMB(MarkovBlanketSelector):
 
 
 class InterIAMBnPC(MarkovBlanketSelector):
-    """Grow as inter-IAMB does; then learn the skeleton of target and candidates, and read the blanket off it."""
+    """Grow as Inter-IAMB does; then learn the skeleton of target and candidates, and read the blanket from it."""
 
     method_class = _METHODS["inter-iamb-npc"]
     ci_test: str | CITest | None = "auto"
@@ -257,7 +257,7 @@ class JMI(MarkovBlanketSelector):
 
 
 class KIAMB(MarkovBlanketSelector):
-    """Run IAMB `n_runs` times, admitting each time the strongest of a random share `k` of the dependent features."""
+    """Run IAMB `n_runs` times, each time admitting the strongest of a random share `k` of the dependent features."""
 
     method_class = _METHODS["kiamb"]
     ci_test: str | CITest | None = "auto"
@@ -288,7 +288,7 @@ class Knockoffs(MarkovBlanketSelector):
 
 
 class KollerSahami(MarkovBlanketSelector):
-    """Remove, one at a time, the feature that says least about the target beyond its nearest features."""
+    """Remove, one at a time, the feature with the least information on the target given its nearest features."""
 
     method_class = _METHODS["koller-sahami"]
     ci_test: str | CITest | None = "g2"
@@ -332,7 +332,7 @@ class MIMR(MarkovBlanketSelector):
 
 
 class MMMB(MarkovBlanketSelector):
-    """Find parents and children as MMPC does, and then spouses among the neighbours of neighbours."""
+    """Find parents and children as MMPC does, then spouses among the neighbours of neighbours."""
 
     method_class = _METHODS["mmmb"]
     ci_test: str | CITest | None = "auto"
@@ -344,7 +344,7 @@ class MMMB(MarkovBlanketSelector):
 
 
 class MMPC(MarkovBlanketSelector):
-    """Admit the feature whose weakest dependence on the target, given any subset of those admitted, is strongest."""
+    """Admit the feature whose minimum dependence on the target over all subsets of the admitted ones is largest."""
 
     method_class = _METHODS["mmpc"]
     ci_test: str | CITest | None = "auto"
@@ -387,13 +387,13 @@ class MixedMB(MarkovBlanketSelector):
 
 
 class NoFeatures(MarkovBlanketSelector):
-    """Keep no feature. Every model then predicts the majority class with the shares of the classes, or the mean."""
+    """Keep no feature. Models then predict the class shares or the mean."""
 
     method_class = _METHODS["none"]
 
 
 class PCMB(MarkovBlanketSelector):
-    """Find parents and children by the max-min heuristic with elimination after each admission, and then spouses."""
+    """Find parents and children by the max-min heuristic with elimination after each admission, then spouses."""
 
     method_class = _METHODS["pcmb"]
     ci_test: str | CITest | None = "auto"
@@ -405,7 +405,7 @@ class PCMB(MarkovBlanketSelector):
 
 
 class PCSimple(MarkovBlanketSelector):
-    """Start from all features and remove, level by level, the features that larger and larger sets of others separate."""
+    """Start from all features and remove, level by level, those that a set of others separates, of increasing size."""
 
     method_class = _METHODS["pc-simple"]
     ci_test: str | CITest | None = "auto"
@@ -417,7 +417,7 @@ class PCSimple(MarkovBlanketSelector):
 
 
 class PPFS(MarkovBlanketSelector):
-    """Admit every feature that the PPI test finds dependent given nothing; then test each given the rest, once."""
+    """Admit all features that the PPI test finds marginally dependent; then test each once given the others."""
 
     method_class = _METHODS["ppfs"]
     ci_test: str | CITest | None = "ppi"
@@ -431,7 +431,7 @@ class PPFS(MarkovBlanketSelector):
 
 
 class PermutationImportance(MarkovBlanketSelector):
-    """Keep the features that matter more to a model than they do when the target is permuted."""
+    """Keep the features that are more important to a model than under permutations of the target."""
 
     method_class = _METHODS["permutation-importance"]
     alpha: float = 0.05
@@ -479,7 +479,8 @@ class RelaxMRMR(MarkovBlanketSelector):
 
 
 class Relief(MarkovBlanketSelector):
-    """Rank features by how well they tell near rows of other classes (misses) from near rows of the same class (hits)."""
+    """Rank features by how well they separate near rows of other classes (misses) from near rows of the same class
+(hits)."""
 
     method_class = _METHODS["relief"]
     n_features: int | list[int] | Literal["auto"] = 10
@@ -491,7 +492,7 @@ class Relief(MarkovBlanketSelector):
 
 
 class Relieved(MarkovBlanketSelector):
-    """Rank features as Relief does, from every instance and all of its nearest hits and misses."""
+    """Rank features as Relief does, from every row and all of its nearest hits and misses."""
 
     method_class = _METHODS["relieved"]
     n_features: int | list[int] | Literal["auto"] = 10
@@ -513,7 +514,7 @@ class SGAI(MarkovBlanketSelector):
 
 
 class SIHITONPC(MarkovBlanketSelector):
-    """Admit features in order of marginal dependence, testing each on entry; test all members once again at the end."""
+    """Admit features by decreasing marginal dependence, testing each on entry; test all members again at the end."""
 
     method_class = _METHODS["si-hiton-pc"]
     ci_test: str | CITest | None = "auto"
@@ -525,7 +526,7 @@ class SIHITONPC(MarkovBlanketSelector):
 
 
 class SPFSLAR(MarkovBlanketSelector):
-    """Admit features in the order in which a least-angle path towards the target's similarity of rows takes them up."""
+    """Rank features by their order of entry into a least-angle path towards the target's similarity of rows."""
 
     method_class = _METHODS["spfs-lar"]
     n_features: int | list[int] | Literal["auto"] = 10
@@ -533,7 +534,7 @@ class SPFSLAR(MarkovBlanketSelector):
 
 
 class SRS(MarkovBlanketSelector):
-    """Keep the features of the representative sets to which a sparse group lasso gives a coefficient."""
+    """Keep the features of the representative sets that have a coefficient in a sparse group lasso."""
 
     method_class = _METHODS["srs"]
     ci_test: str | CITest | None = "auto"
@@ -548,7 +549,7 @@ class SRS(MarkovBlanketSelector):
 
 
 class STMB(MarkovBlanketSelector):
-    """Find parents and children by level-wise elimination; find spouses among all others, and let them remove more."""
+    """Find parents and children by level-wise elimination, then spouses among all others, which may remove neighbours."""
 
     method_class = _METHODS["stmb"]
     ci_test: str | CITest | None = "auto"
@@ -570,7 +571,7 @@ class StabilitySelection(MarkovBlanketSelector):
 
 
 class Stepwise(MarkovBlanketSelector):
-    """Admit the feature that raises a model's cross-validated score most, and remove what it makes superfluous."""
+    """Admit the feature that raises a model's cross-validated score most, and remove features that become superfluous."""
 
     method_class = _METHODS["stepwise"]
     model: Any = "knn"
@@ -581,7 +582,7 @@ class Stepwise(MarkovBlanketSelector):
 
 
 class TIEStar(MarkovBlanketSelector):
-    """Find a Markov boundary, then others by leaving out features of those found, until no choice of them is left."""
+    """Find a Markov boundary, then further ones by repeating the search without some features of those found."""
 
     method_class = _METHODS["tie-star"]
     ci_test: str | CITest | None = "auto"
@@ -594,7 +595,7 @@ class TIEStar(MarkovBlanketSelector):
 
 
 class TrueBlanket(MarkovBlanketSelector):
-    """Keep the features that are known to form the blanket; the workflow fills them in for simulated data."""
+    """Keep the features of a known blanket; the workflow fills them in for simulated data."""
 
     method_class = _METHODS["true-blanket"]
     blanket: Sequence[str] | Mapping[str, str] = ()
