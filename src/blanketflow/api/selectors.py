@@ -479,8 +479,7 @@ class RelaxMRMR(MarkovBlanketSelector):
 
 
 class Relief(MarkovBlanketSelector):
-    """Rank features by how well they separate near rows of other classes (misses) from near rows of the same class
-(hits)."""
+    """Rank features by how well they separate near rows of other classes (misses) from those of the same (hits)."""
 
     method_class = _METHODS["relief"]
     n_features: int | list[int] | Literal["auto"] = 10

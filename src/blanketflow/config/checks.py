@@ -1,4 +1,4 @@
-"""What a configuration may not say, beyond the range of each key: sections that do not go together, unknown names."""
+"""Checks of a configuration beyond the range of each key: combinations of sections, and unknown names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ELSEWHERE = "docs/object-storage.md"
 
 
 def check_size(raw: Any) -> None:
-    """Refuse what YAML's anchors can make of a few lines: lists within themselves, and lists of millions of lists."""
+    """Raise `ConfigError` for YAML aliases that nest a list in itself or expand to millions of values."""
     n_values, level = 0, [raw]
     for _ in range(MOST_DEPTH):
         n_values += len(level)
@@ -40,17 +40,17 @@ def check_size(raw: Any) -> None:
 
 
 def checked_output(output: str) -> str:
-    """Return the path of the folder without what it does not need.
+    """Return the normalised path of the output folder.
 
     Parameters
     ----------
     output : str
-        As the config has it, relative to the folder of the run or absolute.
+        As in the configuration, relative to the folder of the run or absolute.
 
     Raises
     ------
     ConfigError
-        If it names no folder of its own, or Snakemake would not take it as it is.
+        If it is not a folder of its own, or Snakemake would not accept it.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def checked_output(output: str) -> str:
 
 
 def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse splits that ask for nothing, and test rows that do not go with them."""
+    """Raise `ConfigError` for splits without any part, and test rows without the matching splits."""
     if not splits["final"] and not splits["evaluation"]:
         raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
     by_group = splits["evaluation"] == LEAVE_GROUP_OUT
@@ -94,7 +94,7 @@ def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, 
 
 
 def _check_parts(where: str, spec: Mapping[str, Any], evaluation: int | str) -> None:
-    """Refuse a data set that cannot be split as asked."""
+    """Raise `ConfigError` if a data set cannot be split as requested."""
     by_test_rows = evaluation == 1
     if evaluation == LEAVE_GROUP_OUT and spec["groups"] is None:
         raise ConfigError(
@@ -113,7 +113,7 @@ def _check_parts(where: str, spec: Mapping[str, Any], evaluation: int | str) -> 
 
 
 def check_folds(top: Mapping[str, Any], selectors: Mapping[str, Selector]) -> None:
-    """Refuse one inner fold, which is no partition, and chunks of jobs that are joined."""
+    """Raise `ConfigError` for a single inner fold, and for chunks of joined jobs."""
     if top["chunks"] and top["grain"] in ("split", "dataset"):
         raise ConfigError(f"config: chunks scatters what grain: {top['grain']} joins. Remove one of the two.")
     asked = {"config": top["folds"]}
@@ -143,7 +143,7 @@ def check_confirm(selectors: Mapping[str, Selector], splits: Mapping[str, Any]) 
 
 
 def check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any]) -> None:
-    """Refuse selectors of data sets that are not there."""
+    """Raise `ConfigError` for selectors of unknown data sets."""
     faults = Faults()
     for selector in selectors.values():
         for name in selector.datasets or ():
@@ -154,7 +154,7 @@ def check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any]) 
 
 
 def check_references(selectors: Mapping[str, Selector]) -> None:
-    """Refuse another selector under the name of a reference that every evaluation has."""
+    """Raise `ConfigError` for another selector with the id of a reference."""
     for name, what in (("all", "the baseline of all features"), ("none", "the reference without any feature")):
         methods = {selector.method.card.id for selector in selectors.values()}
         if name in selectors and name not in methods:
@@ -162,7 +162,7 @@ def check_references(selectors: Mapping[str, Selector]) -> None:
 
 
 def check_aggregate(rule: Any, where: str) -> None:
-    """Refuse what is no aggregation rule."""
+    """Raise `ConfigError` for an unknown aggregation rule."""
     try:
         check_rule(rule, where)
     except BlanketflowError as error:

@@ -1,4 +1,4 @@
-"""A configuration's file, read strictly: what YAML would pass over or read in another way than it looks is refused."""
+"""Strict reading of a configuration file: YAML that is silently ignored or misread elsewhere is an error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_config_files(paths: Iterable[str | Path]) -> None:
 
 
 def read_config_file(path: str | Path) -> dict[str, Any]:
-    """Return what a configuration's file says, JSON or YAML. Modules that it names may lie beside it from then on.
+    """Return the content of a JSON or YAML configuration. Its folder is then searched for modules that it names.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        If it cannot be read; is no mapping; names a key twice; holds tags, several documents, or aliases that repeat
-        too much; or numbers that YAML reads in another way than they look.
+        If it cannot be read, is not a mapping, has a duplicate key, tags, several documents or excessive aliases, or
+        has numbers that YAML reads differently from how they look.
     """
     name = _from_here(Path(path))
     text = _text(Path(path), name)
@@ -117,7 +117,7 @@ def _read_yaml(text: str, name: str) -> Any:
 
 
 def _check_depth(events: Iterable[Any], name: str) -> None:
-    """Refuse what is nested so deep that libyaml would end the process."""
+    """Raise `ConfigError` for nesting so deep that libyaml would crash the process."""
     depth = 0
     for event in events:
         kind = type(event).__name__
@@ -127,7 +127,7 @@ def _check_depth(events: Iterable[Any], name: str) -> None:
 
 
 def _said(text: str, name: str, error: Exception) -> str:
-    """Return what is wrong with YAML, in words that do not depend on which of its readers is there."""
+    """Return a YAML error in words that do not depend on the reader."""
     import yaml
 
     try:
@@ -155,7 +155,7 @@ class _Checked:
         self._sizes: dict[int, int | None] = {}  # None while a node is being walked over
 
     def size(self, node: Any) -> int:
-        """Return how many values a node stands for, aliases followed; each node is looked at once."""
+        """Return the number of values of a node with aliases expanded; each node is visited once."""
         known = self._sizes.get(id(node), 0)
         if known is None:
             raise ConfigError(f"{self._at(node)}: an anchor that holds itself. Remove the alias in it.")

@@ -18,9 +18,7 @@ _ON_ROWS = re.compile(rf"(?P<test>.*?)(?P<part>{PART})?(?:{CONFIRM}(?P<confirm>[
 
 
 def entries(section: str, raw: Any, faults: Faults) -> list[tuple[str, Any]]:
-    """Return the entries of a section by id.
-
-    Notes a `ConfigError` if the section is no mapping, and for each key of it that is no id.
+    """Return the entries of a section by id; note a `ConfigError` if it is no mapping, and for each invalid id.
 
     Examples
     --------
@@ -55,7 +53,7 @@ def _check_id(section: str, name: Any, others: Mapping[str, Any]) -> None:
 
 
 class TestOnRows(NamedTuple):
-    """A CI test and on which rows of a fold it is made; its id is that of its artefacts.
+    """A CI test and the rows of a fold that it uses; the id is part of file names.
 
     Attributes
     ----------
@@ -64,7 +62,7 @@ class TestOnRows(NamedTuple):
     is_part : bool
         Whether folds are the parts themselves.
     confirm : float or None
-        The share of the rows that is left out.
+        Share of the rows that is left out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From what YAML holds to the typed configuration: each section with its defaults, each id with what it stands for."""
+"""From parsed YAML to the typed configuration, with defaults filled in."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     Parameters
     ----------
     raw : mapping
-        As YAML gives it.
+        Parsed YAML.
 
     Raises
     ------
     ConfigError
-        If keys are unknown or values wrong; the message has a line for each, which names the key and the way out.
+        For unknown keys or wrong values; the message has a line for each, with the key and the remedy.
     """
     check_size(raw)
     faults = Faults()
@@ -133,7 +133,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
 
 
 def _section(where: str, raw: Any, keys: Mapping[str, tuple[Any, Parameter]], faults: Faults) -> dict[str, Any]:
-    """Return a section with defaults, also for values out of range, which are noted, as unknown keys are."""
+    """Return a section with defaults; note values out of range and unknown keys."""
     values = {key: default for key, (default, _) in keys.items()}
     if not isinstance(raw, Mapping):
         faults.note(ConfigError(f"{where} must be a mapping 'key: value', but is {shown(raw)}."))
@@ -151,7 +151,7 @@ def _section(where: str, raw: Any, keys: Mapping[str, tuple[Any, Parameter]], fa
 
 
 def _datasets(raw: Any, faults: Faults) -> tuple[dict[str, dict[str, Any]], DataSets]:
-    """Return the data sets, one for each target, without those that have a fault."""
+    """Return the valid data sets, one for each target."""
     named: list[tuple[str, Any]] = []
     targets: DataSets = {}
     with faults.noted():
@@ -170,12 +170,12 @@ def _datasets(raw: Any, faults: Faults) -> tuple[dict[str, dict[str, Any]], Data
 
 
 def read_as_far_as_possible(raw: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Path]]:
-    """Return what can be looked at though a configuration has faults.
+    """Return what can be inspected of a configuration with errors.
 
     Returns
     -------
     datasets : dict of str to dict
-        The data sets without a fault.
+        The data sets without errors.
     files : dict of str to Path
         The files under the key `path` of all others.
     """
@@ -198,7 +198,7 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
 
 
 def _wrong_values(spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with keys of a data set, each by itself."""
+    """Yield the errors of single keys of a data set."""
     if spec["target"] is not None and not isinstance(spec["target"], str):
         yield (
             f": target is {shown(spec['target'])}. Name one column here: several are for a run, for compare, and for "
@@ -212,7 +212,7 @@ def _wrong_values(spec: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wrong_together(spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which keys of a data set do not go together."""
+    """Yield the errors of combinations of keys of a data set."""
     if (spec["source"] is None) == (spec["path"] is None):
         yield " needs either source: (such as sklearn:wine) or path: (such as data/my.csv)."
         return
@@ -323,10 +323,10 @@ DataSets = dict[str, dict[str, str]]
 
 
 def one_data_set_each(named: Sequence[tuple[str, Any]]) -> tuple[list[tuple[str, Any]], DataSets]:
-    """Return data sets of which each has one target, and which of them stand for one with several.
+    """Return data sets with one target each, and the ids that replace each data set with several targets.
 
-    The id of such a data set is that of the whole, a hyphen, and the target in small letters and digits. The other
-    targets are dropped from it, and from its tiers.
+    The new id is the old one, a hyphen, and the target in lower-case letters and digits. The other targets are dropped,
+    also from tiers.
 
     Raises
     ------

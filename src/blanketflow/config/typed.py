@@ -1,4 +1,4 @@
-"""The configuration as the plan takes it: checked, typed, with its defaults filled in."""
+"""The checked, typed configuration that the plan uses."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Selector:
 
 @dataclass(frozen=True)
 class ChosenTest:
-    """The test that ``auto`` stands for on one data set: its id in `Config.ci_tests`, and why it was chosen.
+    """The test chosen by ``auto`` for a data set: its id in `Config.ci_tests`, and the reason.
 
-    `without_spline` is the test for searches that ``spline`` does not suit, if it was chosen for others.
+    `without_spline` is the test for searches that ``spline`` does not suit, if different.
     """
 
     id: str
@@ -81,10 +81,10 @@ class ChosenTest:
 
 @dataclass(frozen=True)
 class Config:
-    """The configuration, checked and with defaults filled in.
+    """The checked configuration with defaults.
 
-    `chosen` has the test that ``auto`` stands for by data set, once the tables were looked at. `targets` has the data
-    set of each target, by the id of the data set that was given several.
+    `chosen` has the test chosen by ``auto`` for each data set, after the tables were read. `targets` has the data set
+    of each target, by the id of the data set with several targets.
     """
 
     output: str
@@ -109,7 +109,7 @@ class Config:
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def parts(self, dataset: str) -> list[str]:
-        """Return the data sets that a data set of a config stands for: one for each of its targets."""
+        """Return the data sets, one per target, that a configured data set stands for."""
         return list(self.targets.get(dataset, {"": dataset}).values())
 
     def test_id(self, dataset: str, selector: str) -> str | None:
@@ -120,26 +120,26 @@ class Config:
         return self.chosen_test(dataset, selector).id
 
     def chosen_test(self, dataset: str, selector: str) -> ChosenTest:
-        """Return the test that ``auto`` stands for in a selector's searches on a data set."""
+        """Return the test that ``auto`` chose for a selector on a data set."""
         search, chosen = self.selectors[selector], self.chosen[dataset]
         is_without = why_no_spline(search.method.tests_sets(), search.min_effect)
         return (chosen.without_spline if is_without else None) or chosen
 
     def prior(self, dataset: str, selector: str) -> PriorKnowledge:
-        """Return what a selector knows of a data set's features."""
+        """Return the prior knowledge of a selector on a data set."""
         return PriorKnowledge.joined(self.datasets[dataset], vars(self.selectors[selector]))
 
     def max_rows(self, dataset: str, decides: Method | CITest) -> int | None:
-        """Return the most rows of a fold that a test, or a method without one, takes; None if it takes all."""
+        """Return the largest number of rows for a test, or for a method without one; None for all."""
         return self.datasets[dataset].get("max_rows") if decides.card.takes_max_rows else None
 
     def incomplete(self, dataset: str) -> str | int | None:
-        """Return what CI tests do with a data set's missing cells, as `incomplete_rule` says it."""
+        """Return the rule for missing cells of CI tests, as `incomplete_rule`."""
         spec = self.datasets[dataset]
         return incomplete_rule(dataset, spec["missing"], spec.get("imputations"))
 
     def tests_by_column(self, dataset: str, test_id: str) -> bool:
-        """Return whether the marginal results of a test on parts of the features are those on all of them."""
+        """Return whether marginal results on parts of the features equal those on all."""
         return with_incomplete(self.ci_tests[test_id], self.incomplete(dataset)).column_by_column
 
     def test(self, dataset: str, selector: str) -> CITest | None:

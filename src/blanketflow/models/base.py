@@ -1,4 +1,4 @@
-"""The interface of every model: a card, options, and how to build its scikit-learn estimator."""
+"""The interface of models, wrappers of scikit-learn estimators, and checks of their predictions."""
 
 from __future__ import annotations
 
@@ -50,15 +50,14 @@ class Model(Configurable):
         return self.assemble(task, seed, n_jobs)
 
     def certify(self, estimator: Any) -> Any:
-        """Return an estimator from `build` with the setting, if there is one, in which `used_columns` is known."""
+        """Return the estimator with settings that `used_columns` needs, if there are any."""
         return estimator
 
     def used_columns(self, fitted: Any) -> np.ndarray | None:
-        """Return the columns on which a fitted estimator depends, shape (k,), ascending; None if that is not known.
+        """Return the columns on which a fitted estimator depends, shape (k,), ascending; None if unknown.
 
-        This is a certificate: fitted on the same rows with the same seed, but without any of the other columns, it
-        would give the same predictions to the last bit. Most estimators draw columns at random or mix all columns, and
-        have no certificate.
+        Refitting with the same rows and seed without any other columns must give exactly the same predictions. Most
+        estimators draw columns at random or use all columns, and return None.
         """
         return None
 
@@ -71,22 +70,22 @@ class Model(Configurable):
         sets: Sequence[Sequence[int]],
         check_time: Callable[[], None],
     ) -> Iterator[np.ndarray]:
-        """Yield what models of some columns, of some others, and so on predict for some rows.
+        """Yield predictions for some rows by models of several sets of columns.
 
         Parameters
         ----------
         task : {"classification", "regression"}
-            What is predicted.
+            The task.
         seed : int
             Seed of every model, below 2**32.
         train : tuple of numpy.ndarray
-            The matrix, shape (n, d), and the target, (n,), that the models learn.
+            Training matrix, shape (n, d), and target, (n,).
         X : numpy.ndarray
-            The rows to predict, (m, d).
+            Rows to predict, (m, d).
         sets : sequence of sequences of int
-            The columns that each model reads.
+            Columns of each model.
         check_time : callable
-            Raises an error if the time is over; called before each model or block of rows.
+            Called before each model or block of rows; raises an error if the time is over.
         """
         for columns in sets:
             check_time()
@@ -100,16 +99,16 @@ class Model(Configurable):
         Parameters
         ----------
         task : {"classification", "regression"}
-            What it is to predict.
+            The task.
         seed : int
-            Where the estimator takes its random numbers from, below 2**32.
+            Seed of random numbers, below 2**32.
         n_jobs : int
-            Threads or processes.
+            Number of threads or processes.
 
         Returns
         -------
         estimator
-            In the manner of scikit-learn: `fit`, `predict`, and `predict_proba` where the metrics want probabilities.
+            With `fit` and `predict` as in scikit-learn, and `predict_proba` for metrics of probabilities.
         """
 
 
@@ -175,8 +174,8 @@ TOLERANCE = 1e-3
 def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
     """Return the prediction of each row of X, shape (n,).
 
-    `classes` are the classes in the training rows; None if the estimator predicts numbers. Raises `WrongAnswerError` if
-    the predictions are not n finite numbers, or not all among these classes.
+    `classes` are the training classes; None for numbers. Raises `WrongAnswerError` unless predictions are n finite
+    numbers, or among these classes.
     """
     found = _numbers(estimator.predict(X), "predictions")
     if found.shape not in ((len(X),), (len(X), 1)):
@@ -190,9 +189,9 @@ def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) 
 
 
 def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probability of each class for each row of X, shape (n, k), and the classes of the columns.
+    """Return class probabilities for each row of X, shape (n, k), and the classes of the columns.
 
-    Raises `WrongAnswerError` if these are not probabilities, or not of classes in the training rows.
+    Raises `WrongAnswerError` if these are not probabilities of training classes.
     """
     said = np.asarray(estimator.classes_)
     if not np.isin(said, classes).all() or len(np.unique(said)) < len(said):
@@ -208,7 +207,7 @@ def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[n
 
 
 def class_probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the probability of each of some classes, ascending, for each row of X, (n, r): 0 of one not taught."""
+    """Return the probability of each of some classes, ascending, for each row of X, (n, r); 0 for unknown classes."""
     found, said = probabilities(estimator, X, classes)
     whole = np.zeros((len(X), len(classes)))
     whole[:, np.searchsorted(classes, said)] = found
@@ -230,9 +229,8 @@ def _numbers(values: Any, what: str) -> np.ndarray:
 class LazyEstimator:
     """A scikit-learn estimator that is built by ``make(X, y)`` at `fit`.
 
-    It does not derive from scikit-learn's classes, because reading a model's card must not import scikit-learn.
-
-    `estimator_` is the fitted estimator; `classes_` are the class labels, ascending, for classification only.
+    It does not derive from scikit-learn's classes, so that reading cards does not import scikit-learn. `estimator_` is
+    the fitted estimator; `classes_` are the class labels, ascending, for classification only.
     """
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], task: str) -> None:

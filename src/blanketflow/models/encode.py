@@ -31,7 +31,7 @@ class Design:
     blocks: list[slice]
 
     def joined(self, counts: Sequence[int]) -> Design:
-        """Return the design of features of which each is so many of these, one behind the other.
+        """Return the design in which each feature consists of so many adjacent ones.
 
         Examples
         --------
@@ -78,8 +78,8 @@ def _is_one_hot(column: Column) -> bool:
 def moderate(table: Table, fitted_on: Table | None = None) -> Table:
     """Return a table in which columns of huge or tiny numbers are multiplied by a power of two.
 
-    `fitted_on` are the training rows, with the same columns, that determine the powers; by default, the table itself.
-    Values of other rows that are beyond single precision are set to its limit. Cells are not missing.
+    `fitted_on` are the training rows that determine the powers, by default the table itself. Values of other rows
+    beyond single precision are set to its limit. There must be no missing cells.
 
     Examples
     --------

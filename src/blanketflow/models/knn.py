@@ -27,8 +27,8 @@ MANY_ROWS, FEW_COLUMNS = 20_000, 7
 class KNN(Model):
     """k nearest neighbours on standardised columns; all training rows if there are fewer than k.
 
-    All training rows that are as near as the k-th nearest count. Columns with few values have many such ties, and
-    otherwise the order of the rows would decide among them.
+    All training rows as near as the k-th nearest count, since otherwise the order of rows would decide the ties that
+    are common in columns of few values.
 
     Examples
     --------
@@ -164,9 +164,9 @@ class Neighbours:
 
 
 def steps_between(sets: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return how to add up the columns of each set: those of all sets, what each adds, where that ends, and to what.
+    """Return how to add up the columns of each set: the common columns, and for each set its additions and its start.
 
-    A set adds its columns to those of the set before, where that is part of it, or else to those of all sets.
+    A set adds its columns to those of the previous set, if that is a subset, or else to the common ones.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Logistic regression."""
+"""Logistic and ridge regression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random forest."""
+"""Decision tree and random forest."""
 
 from __future__ import annotations
 

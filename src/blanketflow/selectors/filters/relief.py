@@ -136,8 +136,7 @@ def _by_distance(y: np.ndarray, values: np.ndarray, is_level: np.ndarray, pairs:
 
 @dataclass
 class Relief(RankingMethod):
-    """Rank features by how well they separate near rows of other classes (misses) from near rows of the same class
-    (hits).
+    """Rank features by how well they separate near rows of other classes (misses) from those of the same (hits).
 
     With ``n_neighbors=1`` and two classes this is Relief, else ReliefF: misses come from each other class, weighted by
     its share. For regression it is RReliefF, where near rows are weighted by the difference of their targets.

@@ -1,1 +1,1 @@
-"""What `auto` is made of: rankings, sets of several sizes, and what models say of them on rows held out."""
+"""What `auto` consists of: rankings, sets of several sizes, and the predictions of models on held-out rows."""

@@ -1,4 +1,4 @@
-"""Whether the features say anything about the target: a permutation test, and what it would have seen."""
+"""A permutation test of whether the features tell anything about the target, and the effect it would have detected."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ N_PARTS, MOST_OF_TREES = 5, 2000
 
 @dataclass(frozen=True)
 class Gate:
-    """Whether something was seen, and what the test of single columns would have seen.
+    """Result of the test, and the effect that the test of single columns would have detected.
 
     Attributes
     ----------
     is_open : bool
         Whether the target depends on the features.
     visible : float
-        The ROC AUC of the smallest class against the rest that one column would have been seen with, with a chance of
-        0.95, or the rank correlation; 1 if there are too few rows for any.
+        The ROC AUC of the smallest class against the rest, or the rank correlation, that a column needs to be detected
+        with probability 0.95; 1 if there are too few rows.
     """
 
     is_open: bool
@@ -50,11 +50,11 @@ class Gate:
 def gate(rows: Rows, seed: int, groups: np.ndarray | None = None, pace: Pace | None = None) -> Gate:
     """Test whether the target depends on any feature, or on several together.
 
-    First the largest rank correlation of a column with a class, or with the normal scores of a numeric target, is
-    compared with those of permuted targets. Where it is silent, boosted trees on all columns predict held-out rows, and
-    are fitted again to permuted targets until one of these is predicted as well. Rows with equal numbers in `groups`,
-    (n,), exchange their targets as whole groups, repeated or cut to the rows of the other group. The test is exact
-    without groups, and with groups of one size.
+    First, the largest rank correlation of a column with a class, or with the normal scores of a numeric target, is
+    compared with those of permuted targets. If it is not significant, boosted trees on all columns predict held-out
+    rows, and are refitted to permuted targets until one of these is predicted as well. Rows with equal numbers in
+    `groups`, (n,), permute as whole groups; the targets of a group are repeated or cut to the size of the other. The
+    test is exact without groups and with groups of equal size.
 
     Raises `LimitReached` if the time of the rows or of the `pace` is over.
     """
@@ -71,7 +71,7 @@ def of_columns(rows: Rows, seed: int, groups: np.ndarray | None) -> Gate:
 
 
 def of_trees(found: Gate, rows: Rows, seed: int, groups: np.ndarray | None, pace: Pace) -> Gate:
-    """Test all columns together, if no single one was found."""
+    """Test all columns together, unless a single one was significant."""
     if found.is_open:
         return found
     as_it_is, trees = np.arange(len(rows.y)), _Trees(rows, seed, groups, pace)
@@ -93,7 +93,7 @@ def _permutations(n: int, rng: np.random.Generator, groups: np.ndarray | None) -
 
 
 def _outcomes(target: Column) -> np.ndarray:
-    """Return what columns are correlated with, standardised, (outcomes, n): each class, or the normal scores."""
+    """Return the standardised outcomes, (outcomes, n): each class, or the normal scores."""
     y = target.numbers()
     if task_of(target) != CLASSIFICATION:
         return standardised(scores_of(y)[np.newaxis])
@@ -102,7 +102,7 @@ def _outcomes(target: Column) -> np.ndarray:
 
 
 def _largest(rows: Rows, orders: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the largest absolute rank correlation of any column with the target in each order, (orders,)."""
+    """Return the largest absolute rank correlation of any column with each permuted target, (orders,)."""
     outcomes, largest = _outcomes(rows.target), np.zeros(len(orders))
     for columns in _ranked(rows):
         for start in range(0, len(orders), BLOCK_OF_ORDERS):
@@ -123,7 +123,7 @@ def _ranked(rows: Rows) -> Iterator[np.ndarray]:
 
 
 class _Trees:
-    """How well boosted trees on all columns order rows that are held out, for any order of the targets."""
+    """The accuracy of boosted trees on all columns on held-out rows, for any permutation of the target."""
 
     def __init__(self, rows: Rows, seed: int, groups: np.ndarray | None, pace: Pace) -> None:
         self._rows, self._seed, self._groups, self._pace = rows, seed, groups, pace
@@ -151,7 +151,7 @@ class _Trees:
         return round(float(total / len(y)), 12)
 
     def _columns(self, target: Column) -> np.ndarray:
-        """Return all columns, or those of the largest rank correlations with this target."""
+        """Return all columns, or those with the largest rank correlations with this target."""
         X = self._rows.design.matrix
         if X.shape[1] <= MOST_OF_TREES:
             return X
@@ -161,7 +161,7 @@ class _Trees:
 
 
 def _visible(needed: float, target: Column) -> float:
-    """Return the AUC, or the correlation, whose estimate is above what is needed with the chance `POWER` stands for.
+    """Return the AUC or correlation whose estimate exceeds the needed one with the probability of `POWER`.
 
     The standard error of an AUC is that of Hanley and McNeil (1982), doi:10.1148/radiology.143.1.7063747.
     """

@@ -1,4 +1,4 @@
-"""How well models predict held-out rows from the beginnings of rankings that were made without these rows."""
+"""Cross-validated losses of models on the first features of rankings, which are computed without the held-out rows."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ FIRST_ROUNDS, COARSE = 2, 3
 
 @dataclass
 class Judged:
-    """What became of the candidates that were judged to the end.
+    """Results of the candidates that were evaluated completely.
 
     Attributes
     ----------
     candidates : list of (ranking, number of features)
     losses : ndarray of shape (n_candidates, n_losses, n_rows)
-        Mean over the models of each row's loss when it was held out: for classes whether it was wrong, and half the
-        squared error of the probabilities (Brier), or the log-loss of calibrated ones; for numbers the squared error in
-        units of the target's variance.
+        Mean over models of each row's held-out loss. For classes: error, and half the squared error of the
+        probabilities (Brier) or the log-loss of calibrated ones. For numbers: squared error divided by the target's
+        variance.
     by_model : dict of str to ndarray of shape (n_candidates,)
-        Score of each model, of which more is better: see `score`.
+        Score of each model, larger is better; see `score`.
     frequency : ndarray of shape (n_candidates, d)
-        Share of the rounds in which a feature was among a candidate's.
+        Share of rounds in which a feature was in a candidate's set.
     log_ranks : ndarray of shape (d,)
-        The mean logarithm of each feature's rank over the rankings and rounds.
+        Mean logarithm of each feature's rank over rankings and rounds.
     metric : str
-        What decided, of those that `yardstick` returns.
+        The deciding metric, from `yardstick`.
     is_perfect : ndarray of shape (n_candidates,)
-        Whether no model erred on any row.
+        Whether no model made an error.
     truth : ndarray of shape (n_rows,)
-        The rows' classes or numbers.
+        Classes or numbers of the rows.
     gate : Gate or None
-        Whether the target depends on the features at all; None if judging ended before that was known.
+        Whether the target depends on the features; None if stopped before this test.
     n_rounds : int
-        How many rankings and fits on different rows there were.
+        Number of complete rounds, each with its own training rows.
     left_out : list of str
-        Rankings that were given up after the first rounds.
+        Rankings dropped after the first rounds.
     stopped : str
-        Why judging ended early; empty if it did not.
+        Why the evaluation stopped early, or empty.
     most_rows, n_rows : int
-        The most rows that were to be judged, and how many there were.
+        Largest and actual number of rows.
     n_planned : int
-        How many rounds there would have been.
+        Number of planned rounds.
     n_rankings, n_fits : int
-        How many rankings were made in all rounds, and how many fits of models and tests of all features.
+        Number of rankings, and of fits and tests of all features, in all rounds.
     probabilities : ndarray of shape (n_candidates, n_models, n_classes, n_rows) or None
-        Where the log-loss decides, what each model said of the rows when they were held out.
+        Held-out probabilities of each model, if the log-loss decides.
     """
 
     candidates: list[Candidate]
@@ -93,19 +93,19 @@ class Judged:
 
     @property
     def whole(self) -> int | None:
-        """The position of the set of all features; None if there was no time to judge it."""
+        """Position of the set of all features; None if there was no time for it."""
         every = (ALL, self.frequency.shape[1])
         return self.candidates.index(every) if every in self.candidates else None
 
     def reference(self, chosen: int) -> int:
-        """Return the position of the set that a choice is compared with: all features, or else none."""
+        """Return the position of the reference of a choice: all features, or else none."""
         none = self.candidates.index((NONE, 0))
         return none if self.whole is None or chosen == self.whole else self.whole
 
     def score(self, at: Any, rows: Any = slice(None)) -> Any:
         """Return the score of candidates on rows: mean ROC AUC of the models, accuracy or R².
 
-        `at` is a position, or several.
+        `at` is one position or several.
         """
         if self.probabilities is not None:
             return roc_auc(self.probabilities[at][..., rows], self.truth[rows]).mean(axis=-1)
@@ -117,10 +117,7 @@ class Judged:
         return np.array([size for _, size in self.candidates])
 
     def kept(self, counts: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the features that sets hold most often, and how often they do each, where sets count so much.
-
-        Of features that are held as often those of the best mean rank are taken.
-        """
+        """Return the most frequent features of weighted sets with their frequency; ties go by mean rank."""
         frequency = np.round(counts @ self.frequency, 12)
         order = by_mean_rank(self.log_ranks)
         found = order[np.argsort(-frequency[order], kind="stable")][:size]
@@ -128,15 +125,15 @@ class Judged:
 
     @property
     def stability(self) -> np.ndarray:
-        """The mean frequency of a candidate's features, weighted by itself: 1 if all rounds chose the same."""
+        """Self-weighted mean frequency of a candidate's features: 1 if all rounds chose the same."""
         total = self.frequency.sum(axis=1)
         return np.where(total > 0, (self.frequency**2).sum(axis=1) / np.maximum(total, 1e-300), 1.0)
 
     def score_outside(self, at: int, weights: np.ndarray) -> float:
-        """Return the score of a candidate on the rows that a sample left out, of which `weights` has the others.
+        """Return the score of a candidate on the rows outside a sample, of which `weights` has the others.
 
-        Without features a model says the most frequent class. Which one that is, is a choice, too, and the sample's:
-        all parts have the same, so that held-out rows do not tell that it may be another one in fresh rows.
+        Without features, models predict the most frequent class. All parts use that of the sample, so that the choice
+        counts as part of the answer.
         """
         if self.metric == ERROR and self.candidates[at][0] == NONE:
             most = np.bincount(self.truth.astype(np.int64), weights).argmax()
@@ -163,25 +160,24 @@ def judge(
     is_look: bool = False,
     search: Callable[..., FoldOutcome] = no_search,
 ) -> Judged:
-    """Judge rankings at several numbers of features by cross-validation.
+    """Evaluate rankings at several numbers of features by cross-validation.
 
-    Every part of the rows is held out in turn. Features are ranked on the other rows, as if the part did not exist, and
-    a linear model, nearest neighbours and boosted trees learn from the beginnings of the rankings there. All rankings
-    take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
-    to the end. Below 200 rows this is repeated with other parts. If the `pace` raises `LimitReached`, the rounds that
-    were complete count, and of the first round also what was judged of it. The features at the positions `included` are
-    in all sets that are judged, the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out
-    together. `features`, `feature_groups` and `search` are those of `Rows`. `n_jobs` processes share the rounds, which
-    changes no answer that no limit ended. `metric` is one of the choices of `Auto`. Sets of more than `max_features`
-    are not judged, but for that of all. Of more than `most_rows` rows so many are judged. `is_look` ends this after one
-    ranking was judged once, at small sizes.
+    For each part, features are ranked on the other rows, and a linear model, nearest neighbours and boosted trees of
+    the first features predict the part. All rankings take part in the first rounds, at every third size; then the best
+    at all sizes, so that `max_candidates` are evaluated completely. Below 200 rows this is repeated with other parts.
+    If the `pace` raises `LimitReached`, complete rounds count, and what was done of the first. Parameters: `included`
+    has the positions of features in all nonempty sets; rows with equal numbers in `groups`, (n,), are held out
+    together; `features`, `feature_groups` and `search` are those of `Rows`; `n_jobs` processes share the rounds, which
+    does not change an answer without a limit; `metric` is a choice of `Auto`; sets have at most `max_features`, except
+    that of all; at most `most_rows` rows are used; `is_look` stops after one ranking was evaluated once, at small
+    sizes.
 
     Raises
     ------
     DataError
         If there are fewer than 4 rows.
     LimitReached
-        If the `pace` raises it before anything was judged.
+        If the `pace` raises it before anything was evaluated.
     """
     metric = yardstick(target, metric)
     target = judged_target(target, metric)
@@ -228,7 +224,7 @@ def judge(
 
 
 def sizes_of(n_features: int, n_included: int = 0, max_features: int | None = None) -> list[int]:
-    """Return the numbers of features that are judged, without none and all; none is below that of the included ones.
+    """Return the numbers of features to evaluate, except none and all; none is below that of the included ones.
 
     Examples
     --------
@@ -242,10 +238,10 @@ def sizes_of(n_features: int, n_included: int = 0, max_features: int | None = No
 
 
 def rows_to_judge(target: Column, seed: int, most: int, keeps_rare: bool) -> np.ndarray:
-    """Return the rows to judge by, each class or part of the range in proportion.
+    """Return a sample of rows, stratified by class or range.
 
-    With `keeps_rare` classes have equal numbers of rows, as far as they have so many: the rows of a rare one are what
-    tells sets apart. Models and calibration see those rows alone, so that all probabilities are of the same scale.
+    With `keeps_rare`, classes get equal numbers of rows as far as possible, since rows of a rare class are the most
+    informative. Models and calibration use the same rows, so that all probabilities have the same scale.
     """
     if target.n_rows <= most:
         return np.arange(target.n_rows)
@@ -295,7 +291,7 @@ class _Judging:
     def judge(
         self, rounds: Sequence[Round], sizes: Sequence[int], told: Callable[[Round], None] = lambda _: None
     ) -> None:
-        """Judge the candidates of some rounds that were not judged in them; `told` is called after each."""
+        """Evaluate the candidates of some rounds that are not evaluated yet; `told` is called after each."""
         alive, pace = list(self.alive), self._judge.pace
         before = pace.n_fits
         work = [partial(self._judge.judged, this, alive, sizes) for this in rounds]
@@ -313,7 +309,7 @@ class _Judging:
                 raise LimitReached(found["stopped"])
 
     def _take(self, this: Round, sizes: Sequence[int]) -> None:
-        """Add what was found in a round."""
+        """Add the results of a round."""
         self.alive = self.alive or [name for name in (*RANKINGS, CONSENSUS) if name in this.orders]
         if not this.done:
             self._count_tests(this.n_tests)
@@ -331,7 +327,7 @@ class _Judging:
                 this.done.add(candidate)
 
     def keep_best(self, n: int) -> None:
-        """Go on with the rankings of least loss, the mean over their numbers of features."""
+        """Keep the rankings with the least loss, averaged over numbers of features."""
         candidates = list(self.losses)
         of_each = self._losses(candidates)[0].sum(axis=(1, 2, 3))
         loss = {
@@ -345,7 +341,7 @@ class _Judging:
         self.alive = best
 
     def judged(self, stopped: str) -> Judged:
-        """Return what was found of the candidates that were judged in all rounds."""
+        """Return the results of candidates that were evaluated in all rounds."""
         n_rounds, seen = self.n_rounds, self.n_seen > 0
         candidates = [c for c, n in self.rounds.items() if n == n_rounds and c[0] in (*self.alive, ALL, NONE)]
         of_models, probabilities = self._losses(candidates)
@@ -370,9 +366,8 @@ class _Judging:
         )
 
     def _losses(self, candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the losses of the rows held out so far by each model, (candidates, models, losses, rows).
-
-        Beside them are the probabilities, (candidates, models, classes, rows), where the log-loss decides.
+        """Return the held-out losses by model, (candidates, models, losses, rows), and the probabilities if log-loss
+        decides.
         """
         seen = self.n_seen > 0
         losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]

@@ -1,4 +1,4 @@
-"""An answer whatever the time: first from a look at few rows, then from as many as there is time for."""
+"""An answer within any time limit: first from few rows, then from as many as there is time for."""
 
 from __future__ import annotations
 
@@ -21,27 +21,17 @@ LOADED = ("lightgbm", "scipy.stats", "sklearn.ensemble", "sklearn.linear_model",
 
 
 def load_models() -> None:
-    """Load what fits need, before a time limit counts."""
+    """Import what fits need before the time limit starts."""
     for module in LOADED:
         with suppress(ImportError, OSError):  # the first fit says what is wrong
             importlib.import_module(module)
 
 
 def judged_in_time(judge: Callable[..., Judged], pace: Pace, n_rows: int, most_rows: int | None = None) -> Judged:
-    """Judge as many rows as there is time for, or else what a look at a few has found.
+    """Evaluate as many rows as time allows, else return the result of a first look at few rows.
 
-    Without a clock all rows are judged that ever are, and the look is taken only if nothing else can be.
-
-    Parameters
-    ----------
-    judge : function
-        `held_out.judge`, of a pace, the most rows, and whether it is a look.
-    pace : Pace
-        The pace.
-    n_rows : int
-        How many rows there are.
-    most_rows : int, optional
-        The most rows to judge, if that is known.
+    Without a time limit all usual rows are evaluated, and the look is used only if that is not possible. `judge` is
+    `held_out.judge` as a function of pace, number of rows, and whether it is a look; `most_rows` limits the rows.
     """
     look, most_rows = None, most_rows or MOST_ROWS
     if pace.has_clock:

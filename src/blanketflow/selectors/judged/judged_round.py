@@ -1,6 +1,6 @@
-"""One round of judging: features are ranked on some rows, and models predict the others from the best of them.
+"""One round: features are ranked on some rows, and models of the first features predict the others.
 
-A round depends on no other, so that rounds can be judged in several processes.
+Rounds are independent, so several processes can share them.
 """
 
 from __future__ import annotations
@@ -32,16 +32,15 @@ Candidate = tuple[str, int]
 
 
 def panel_of(target: Column) -> dict[str, Model]:
-    """Return the models that judge, by name."""
+    """Return the models by name."""
     return {"linear": linear_model(target), "neighbours": KNN(), "boosted": boosted_model(target)}
 
 
 @dataclass
 class Round:
-    """Some rows, the rankings of them, and the rows that are held out.
+    """Training rows, their rankings, and held-out rows.
 
-    `known` has the losses of held-out rows by set, each of shape (models, losses, rows): rankings agree on many sets.
-    `n_tests` counts CI tests.
+    `known` caches held-out losses by set, (models, losses, rows), since rankings share sets. `n_tests` counts CI tests.
     """
 
     train: np.ndarray
@@ -53,24 +52,23 @@ class Round:
     n_tests: int = 0
 
     def asked(self, alive: Collection[str], sizes: Sequence[int]) -> dict[Candidate, np.ndarray]:
-        """Return the features of each candidate, of the rankings `alive` or of all, and of the references."""
+        """Return the features of each candidate, from the rankings `alive` or all, and of the references."""
         d = len(next(iter(self.orders.values())))
         asked = {(name, size): self.orders[name][:size] for name in alive or self.orders for size in sizes}
         return asked | {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
 
     def take(self, found: Mapping[str, Any]) -> None:
-        """Add what `Judge.judged` found."""
+        """Add the result of `Judge.judged`."""
         self.orders, self.n_tests = found["orders"], found["n_tests"]
         self.known |= {chosen.tobytes(): losses for chosen, losses in found["losses"]}
 
 
 @dataclass
 class Judge:
-    """What all rounds share: all rows, and the panel of models.
+    """What all rounds share: the rows, and the models.
 
-    The `pace` counts fits, and ends them with `LimitReached`. The features at the positions `included` are ahead in all
-    rankings. `metric` is what sets are judged by, of those that `yardstick` returns. `judges_all` says whether the set
-    of all features is judged.
+    The `pace` counts fits, and stops them with `LimitReached`. Features at the positions `included` come first in all
+    rankings. `metric` is from `yardstick`. `judges_all` says whether the set of all features is evaluated.
     """
 
     whole: Rows
@@ -81,7 +79,7 @@ class Judge:
 
     @cached_property
     def panel(self) -> dict[str, Model]:
-        """The models that judge, by name."""
+        """The models by name."""
         return panel_of(self.whole.target)
 
     @cached_property
@@ -95,16 +93,15 @@ class Judge:
         return 1.0 if self.classes is not None else float(np.var(self.whole.y)) or 1.0
 
     def judged(self, this: Round, alive: Collection[str], sizes: Sequence[int]) -> dict[str, Any]:
-        """Judge the sets of some rankings, or of all, at several numbers of features that were not judged before.
+        """Evaluate the sets of some or all rankings at several numbers of features, if not known yet.
 
-        Small sets of each ranking are judged before the next ranking is made, and then all others, so that little is
-        lost where this is stopped.
+        Small sets of each ranking come before the next ranking is computed, so that little is lost if this is stopped.
 
         Returns
         -------
         dict
-            The rankings by name, the sets with their losses, the numbers of CI tests and of fits, and why it was
-            stopped, if it was: then the rankings are those of which a set was judged.
+            Rankings by name, sets with their losses, the numbers of CI tests and of fits, and the reason if stopped;
+            then only rankings with an evaluated set are returned.
         """
         from sklearn import config_context
         from threadpoolctl import threadpool_limits
@@ -134,7 +131,7 @@ class Judge:
         orders: dict[str, np.ndarray],
         counts: list[int],
     ) -> Iterator[np.ndarray]:
-        """Yield the sets to judge, the smallest first; rankings that are made go to `orders`, and tests to `counts`."""
+        """Yield the sets to evaluate, smallest first; add new rankings to `orders`, and tests to `counts`."""
         everything = np.arange(len(self.whole.names))
         few = [size for size in sizes if size <= FEW_FEATURES]
         yield everything[:0]
@@ -157,9 +154,9 @@ class Judge:
             yield name, _ahead(order, self.included)
 
     def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
-        """Return the losses of held-out rows by each model, shape (models, losses, rows).
+        """Return the held-out losses of each model, shape (models, losses, rows).
 
-        Where the log-loss decides, probabilities follow the first: they are calibrated once all rows were held out.
+        If the log-loss decides, probabilities follow the first loss; they are calibrated once all rows were held out.
         """
         train, held_out = this.train, this.held_out
         blocks = [self.whole.design.blocks[j] for j in chosen]
@@ -192,5 +189,5 @@ class Judge:
 
 
 def _ahead(order: np.ndarray, first: Sequence[int]) -> np.ndarray:
-    """Return a ranking that begins with some features."""
+    """Return the ranking with some features moved to the front."""
     return np.concatenate([np.array(first, dtype=order.dtype), order[~np.isin(order, first)]]) if len(first) else order

@@ -1,4 +1,4 @@
-"""How many fits a judgement has made, and whether there is time, and leave, for the next one."""
+"""Counts fits and checks time and number limits before each."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ KEPT_BACK = 0.1
 
 @dataclass
 class Pace:
-    """Counts fits, and raises `LimitReached` before one for which there is no time or no leave.
+    """Counts fits, and raises `LimitReached` before a fit that would exceed the time or the number of fits.
 
-    What a fit takes is predicted from the largest of its kind so far, in proportion to its work.
+    The time of a fit is predicted from the largest of its kind so far, in proportion to its work.
 
     Parameters
     ----------
     seconds_left : function
-        Returns the seconds until the time is over; infinite without a clock.
+        Returns the seconds left; infinite without a limit.
     time_limit : float
-        The seconds that there were, of which a share is kept back.
+        The time limit in seconds, of which a share is reserved.
     most_fits : float
-        Fits that may be made.
+        Largest number of fits.
     is_free : bool
-        Whether fits are made even if the time is over.
+        Whether the time limit is ignored.
     check : function
-        Called as well; raises `LimitReached` if a search of which this one is part has no more time.
+        Also called; raises `LimitReached` if an enclosing search is out of time.
 
     Attributes
     ----------
     n_fits : int
-        Fits that count: the caller takes back those of which nothing came.
+        Number of fits; the caller subtracts fits without a result.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Pace:
         return self.seconds_left() - KEPT_BACK * self.time_limit if self.has_clock else math.inf
 
     def begin(self, kind: str = "", work: float = 0.0) -> None:
-        """Raise `LimitReached` unless a fit may begin."""
+        """Raise `LimitReached` unless a fit may start."""
         if self.n_fits >= self.most_fits:
             raise self.spent()
         if self.is_free:
@@ -78,7 +78,7 @@ class Pace:
 
     @contextmanager
     def fit(self, kind: str, work: float = 1.0) -> Iterator[None]:
-        """Count what is done within as one fit, and remember what it took."""
+        """Count the enclosed work as one fit, and record its time."""
         self.begin(kind, work)
         before = self.left()
         yield
@@ -87,12 +87,12 @@ class Pace:
         self.n_fits += 1
 
     def check_time(self) -> None:
-        """Raise `LimitReached` if the time is over, within a fit."""
+        """Raise `LimitReached` if the time is over during a fit."""
         if not self.is_free:
             self.check()
             if self.left() < 0:
                 raise time_is_over(self.time_limit)
 
     def spent(self) -> LimitReached:
-        """Return the error where no more fits may be made."""
+        """Return the error if no more fits are allowed."""
         return LimitReached(f"the budget of {self.most_fits:,} fits (budget) is spent. Raise it.")

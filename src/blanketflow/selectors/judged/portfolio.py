@@ -1,4 +1,4 @@
-"""Rankings of different kinds of all features, from whose beginnings the answer is taken."""
+"""Rows of a problem, and the different rankings of all features whose first features are candidate answers."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def by_forest(rows: Rows) -> np.ndarray:
 
 
 def by_boosted_elimination(rows: Rows) -> np.ndarray:
-    """Rank by recursive elimination: the features that matter least to boosted trees leave, and they are fitted again.
+    """Rank by recursive elimination: remove the features least important to boosted trees, and refit.
 
-    A quarter leaves at a time, and of more than 200 features half. Guyon, Weston, Barnhill and Vapnik (2002),
+    Removes a quarter at a time, half above 200 features. Guyon, Weston, Barnhill and Vapnik (2002),
     doi:10.1023/A:1012487302797.
     """
     model, left, last = boosted_model(rows.target), np.arange(len(rows.names)), []
@@ -73,10 +73,10 @@ def by_boosted_elimination(rows: Rows) -> np.ndarray:
 
 
 def by_lasso(rows: Rows) -> np.ndarray:
-    """Rank by the penalty under which a feature's coefficients first are not zero, then by their size at the end.
+    """Rank by the penalty at which a feature enters the lasso path, then by the size of its coefficients at the end.
 
-    The path of least squares with an L1 penalty; several classes share one path, with a group for each column
-    (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x).
+    Least squares with an L1 penalty; several classes share one path, with a group for each column (Tibshirani, 1996,
+    doi:10.1111/j.2517-6161.1996.tb02080.x).
     """
     from sklearn.linear_model import enet_path
 
@@ -99,7 +99,7 @@ def by_lasso(rows: Rows) -> np.ndarray:
 
 
 def _weights(rows: Rows, model: Model, blocks: list[slice]) -> np.ndarray:
-    """Return what a model fitted to some features says of each, shape (number of blocks,)."""
+    """Return the importance of each feature in a fitted model, shape (number of blocks,)."""
     rows.check_time()
     widths = [block.stop - block.start for block in blocks]
     X = rows.design.matrix[:, np.concatenate([np.arange(block.start, block.stop) for block in blocks])]
@@ -125,14 +125,14 @@ def by_information(rows: Rows) -> np.ndarray:
 
 
 def by_joint_information(rows: Rows) -> np.ndarray:
-    """Rank by JMI: the information that a feature has together with each of those taken before."""
+    """Rank by JMI, among the features with the largest mutual information."""
     return _by_criterion(rows, JMI(n_features=min(MOST_COMPARED, len(rows.names))))
 
 
 def by_f_test(rows: Rows) -> np.ndarray:
-    """Rank by the F statistic of a column and the target; a feature of labels has its best level's.
+    """Rank by the F statistic of a column and the target, for a feature of labels that of its best level.
 
-    It grows with the share of variance that one explains of the other, which is what is computed.
+    Computes the explained share of variance, which increases with it.
     """
     X = standardised(rows.design.matrix.T)  # (columns, n), of length 1
     if task_of(rows.target) == CLASSIFICATION:
@@ -146,7 +146,7 @@ def by_f_test(rows: Rows) -> np.ndarray:
 
 
 def by_near_rows(rows: Rows) -> np.ndarray:
-    """Rank by Relief: how much a feature differs between near rows with other targets."""
+    """Rank by Relief."""
     n, d = rows.features.n_rows, len(rows.features)
     n_drawn = max(FEWEST_ROWS, MOST_DIFFERENCES // (n * d))
     method = Relief(n_features=len(rows.names), n_iterations=None if n_drawn >= n else n_drawn)
@@ -154,9 +154,9 @@ def by_near_rows(rows: Rows) -> np.ndarray:
 
 
 def by_blanket(rows: Rows) -> np.ndarray:
-    """Give the features in the order in which IAMB admits them, with the CI test that suits the rows.
+    """Return the features in IAMB's order of admission, with the CI test that suits the rows.
 
-    What IAMB admits at a smaller level is a beginning of this order.
+    At smaller levels IAMB admits a beginning of this order.
     """
     found = rows.run(IAMB(alpha=ALPHA), rows.test)
     rows.count_tests(found.n_tests)
@@ -177,24 +177,24 @@ def _order(rows: Rows, outcome: FoldOutcome) -> np.ndarray:
 
 @dataclass
 class Rows:
-    """Some rows of a question: features and target, and what rankings of them share.
+    """Rows of a problem, and what rankings of them share.
 
     Parameters
     ----------
     features : Table
-        The columns of the features, without missing cells; those of a group stand one behind the other.
+        Columns of the features, without missing cells; columns of a group are adjacent.
     target : Column
         The target.
     seed : int
         Seed of the models.
     check_time : function
-        Called between models and between tests; raises `LimitReached` if the time is over.
+        Called between models and tests; raises `LimitReached` if the time is over.
     count_tests : function
-        Told how many CI tests were made.
+        Called with the number of CI tests made.
     feature_groups : mapping of str to tuple of str
-        The columns of the features that are groups.
+        Columns of the features that are groups.
     search : callable returning FoldOutcome
-        Runs a method on a table: that of `Problem`.
+        Runs a method on a table, as in `Problem`.
     """
 
     features: Table
@@ -207,7 +207,7 @@ class Rows:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the features; their positions are meant wherever features have positions."""
+        """Names of the features; positions of features refer to these."""
         return variables(self.features.names, self.feature_groups)
 
     @cached_property
@@ -223,9 +223,8 @@ class Rows:
 
     @cached_property
     def test(self) -> CITest:
-        """The CI test of searches that propose sets, of linear relations even where some bend.
-
-        What they find is judged on rows held out, and each round takes many tests.
+        """The CI test of searches that propose sets. It is never ``spline``, which is slow, since the sets are
+        validated anyway.
         """
         return self.suited("spline takes long")
 
@@ -235,14 +234,14 @@ class Rows:
         return choose_test(seen, self.features.n_rows, no_spline=no_spline).configured()
 
     def of(self, positions: np.ndarray) -> Rows:
-        """Return the same rows with some features, by their positions."""
+        """Return the same rows with the features at some positions."""
         names = [self.names[j] for j in positions]
         groups = {name: self.feature_groups[name] for name in names if name in self.feature_groups}
         columns = [column for name in names for column in groups.get(name, (name,))]
         return replace(self, features=self.features.select(columns), feature_groups=groups)
 
     def run(self, method: Method, test: CITest | None, limits: Limits = NO_LIMITS) -> FoldOutcome:
-        """Return what a method finds on these rows, within the limits and the time of the whole."""
+        """Run a method on these rows, within the limits and the total time."""
         prior, limits = PriorKnowledge(feature_groups=self.feature_groups), replace(limits, check_time=self.check_time)
         found = method, test, self.features, self.target, self.seed, limits
         return self.search(*found, prior=prior, finds_stand_ins=False)
@@ -269,9 +268,9 @@ RANKINGS: dict[str, tuple[Callable[[Rows], np.ndarray], int]] = {
 
 
 def rankings(rows: Rows, wanted: Collection[str] = (), pace: Pace | None = None) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield rankings of the features with their names, each an array of their positions, best first, shape (d,).
+    """Yield rankings with their names, each an array of feature positions, best first, shape (d,).
 
-    `wanted` are their names; by default all. The consensus needs all others. Each counts as a fit of the `pace`.
+    `wanted` has names, by default all. The consensus needs all others. Each counts as a fit of the `pace`.
 
     Examples
     --------
@@ -316,7 +315,7 @@ def rankings(rows: Rows, wanted: Collection[str] = (), pace: Pace | None = None)
 
 
 def log_ranks(order: np.ndarray) -> np.ndarray:
-    """Return the logarithm of one and each feature's rank, from a ranking, (d,)."""
+    """Return log(1 + rank) of each feature in a ranking, (d,), with ranks from 0."""
     return np.log1p(np.argsort(order))
 
 
@@ -326,5 +325,5 @@ def by_mean_rank(ranks: np.ndarray) -> np.ndarray:
 
 
 def _followed(first: np.ndarray, information: np.ndarray) -> np.ndarray:
-    """Return a ranking of all features that begins with some."""
+    """Return a ranking that begins with some features, followed by all others."""
     return np.concatenate([first, information[~np.isin(information, first)]])

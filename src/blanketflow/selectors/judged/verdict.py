@@ -1,4 +1,4 @@
-"""What is said of a set of features that was chosen by held-out predictions: a sentence, its score, alternatives."""
+"""Description of the chosen set: a sentence, its scores, and the alternatives."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def verdict(
 ) -> dict[str, Any]:
     """Return the sentence, the scores and the alternatives of a choice.
 
-    `fewer` is the size of the smallest set that may do as well, as far as these rows can tell. `kept` has the share of
-    the resamples that chose each feature.
+    `fewer` is the size of the smallest set that may be as good, as far as these rows tell. `kept` has the share of
+    resamples that chose each feature.
 
     Returns
     -------
     dict
-        ``sentence``; ``scores`` of each model, their mean, and the mean corrected for the choice, with what was chosen
-        and with all features; ``best_model``; ``alternatives``, for each number of features that was judged the best
-        set's ranking, score, log-loss where that decides, and difference to all features (None if there was no time to
-        judge these); the rankings that were ``left_out``; and what the answer ``rests_on``: rows, resamples of those
-        that there would have been, rankings and fits.
+        ``sentence``; ``scores`` of each model, their mean, and the mean corrected for the choice, for the chosen set
+        and all features; ``best_model``; ``alternatives``, by number of features, with the best ranking, its score,
+        log-loss where that decides, and difference to all features (None if these were not evaluated); the rankings
+        that were ``left_out``; and what the answer ``rests_on``: rows, complete and planned resamples, rankings and
+        fits.
     """
     metric, _ = SPOKEN[judged.metric]
     scores, whole = judged.score(np.arange(len(judged.candidates))), judged.whole
@@ -86,7 +86,7 @@ def verdict(
 
 
 def rests_on_in_words(rests_on: Mapping[str, int]) -> str:
-    """Return in words what an answer rests on, from ``rests_on`` of its verdict.
+    """Return ``rests_on`` of a verdict in words.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _sentence(
 
 
 def _nothing(judged: Judged, target: Column) -> str:
-    """Return in words that nothing was found, and what would have been."""
+    """Return the sentence for no feature, with the effect that would have been detected."""
     n, gate = judged.frequency.shape[1], judged.gate
     if gate is None:
         return f"Models predict no better with any of the {n} features than without; whether any helps was not tested."
@@ -154,7 +154,7 @@ def _nothing(judged: Judged, target: Column) -> str:
 
 
 def _signed(value: float) -> str:
-    """Return a number with its sign, unless nothing but zeros is left of it.
+    """Return a number with its sign; without it if it rounds to zero.
 
     >>> _signed(0.0312), _signed(-0.0002)
     ('+0.031', '0.000')

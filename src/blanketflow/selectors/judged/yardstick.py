@@ -1,4 +1,4 @@
-"""By what the predictions of a panel are judged: what suits the target, or what was asked for."""
+"""The metric that decides, as requested or as suits the target, and the probabilities that it is computed from."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ HEAVY = 0.75
 
 
 def yardstick(target: Column, asked: str = AUTO) -> str:
-    """Return by what sets are judged: as asked, or as it suits the target.
+    """Return the deciding metric: the requested one, or the one that suits the target.
 
-    Raises `ParameterError` if what is asked for is not of the target's task.
+    Raises `ParameterError` if the metric does not fit the task.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def yardstick(target: Column, asked: str = AUTO) -> str:
 
 
 def has_heavy_tails(target: Column) -> bool:
-    """Whether some numbers are so large that squared errors speak of these alone."""
+    """Whether squared errors would be dominated by a few large numbers."""
     numbers = target.numbers()
     first, second = standardised(np.stack([numbers, scores_of(numbers)]))
     return bool((first @ second) ** 2 < HEAVY)
@@ -82,7 +82,7 @@ MOST_STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-8, 2.0
 
 
 def smoothed(shares: np.ndarray, n_votes: int, taught: np.ndarray) -> np.ndarray:
-    """Return shares of votes with one more vote, of the training rows' shares of the classes: none is 0 or 1.
+    """Return shares of votes with one more vote, distributed as the training classes, so that none is 0 or 1.
 
     Examples
     --------
@@ -94,16 +94,16 @@ def smoothed(shares: np.ndarray, n_votes: int, taught: np.ndarray) -> np.ndarray
 
 
 def calibrated(said: np.ndarray, truth: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Return probabilities that are calibrated on the rows of other parts (Platt 1999), class by class.
+    """Return probabilities calibrated on the rows of other parts (Platt 1999), class by class.
 
     Parameters
     ----------
     said : ndarray of shape (n_judges, n_classes, n)
-        Probabilities of held-out rows, none of them 0 or 1.
+        Held-out probabilities, none of them 0 or 1.
     truth : ndarray of shape (n,)
-        The rows' classes.
+        Classes of the rows.
     parts : ndarray of shape (n,)
-        Each part is calibrated by the others.
+        Part of each row; each part is calibrated on the others.
     """
     found = np.empty_like(said)
     for label in range(said.shape[1]):
@@ -145,10 +145,10 @@ def roc_auc(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def _platt(scores: np.ndarray, is_it: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return slopes and constants of the chance by each row of scores, (n_judges, n); no slope is negative.
+    """Return slopes and constants of the logistic calibration of scores, (n_judges, n); slopes are not negative.
 
-    A judge whose order is the wrong way round says nothing. The rows count a little as the other class, as Platt has
-    it, so that there is a finite answer where scores divide the classes.
+    A negative slope is replaced by 0. As in Platt, rows count a little as the other class, so that the fit is finite if
+    scores separate the classes.
     """
     n, n_is = len(is_it), int(is_it.sum())
     wanted = np.where(is_it, (n_is + 1) / (n_is + 2), 1 / (n - n_is + 2))

@@ -1,1 +1,1 @@
-"""What `knockoffs` and `dcrt` are made of: laws of the features, knockoffs drawn from them, and what passes."""
+"""What `knockoffs` and `dcrt` share: laws of the features, knockoffs drawn from them, and importances."""

@@ -1,4 +1,4 @@
-"""The columns of which knockoffs are made: centred, of variance 1, and uncorrelated within a feature."""
+"""Columns for knockoffs: centred, of variance 1, uncorrelated within a feature; covariances; spreads of rows."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ SMALLEST_DIRECTION = 1e-9
 
 
 def columns_of(features: Table, counts: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return columns, (n, m), and the position of the feature that each belongs to, (m,); a constant one has none.
+    """Return columns, (n, m), and the position of each column's feature, (m,); constant features have no column.
 
-    A number, a boolean and a feature of two levels are one column. A feature of k levels is up to k - 1 columns that
-    span its indicators. As these are uncorrelated, exchanging all of them with their knockoffs is allowed whenever it
-    is for each: features are groups of columns. With `counts` a feature is so many columns of the table, one behind the
-    other, and the same holds of a group: knockoffs of its uncorrelated columns are those of the group.
+    A number, a boolean and a feature of two levels are one column. A feature of k levels has up to k - 1 uncorrelated
+    columns that span its indicators, so exchanging them all with their knockoffs is valid if it is for each. With
+    `counts`, a feature has so many adjacent columns of the table, treated in the same way.
     """
     encoded = design(moderate(features))
     encoded = encoded if counts is None else encoded.joined(counts)
@@ -44,10 +43,10 @@ def columns_of(features: Table, counts: Sequence[int] | None = None) -> tuple[np
 def known_columns(
     features: Table, covariance: Any, where: str, counts: Sequence[int] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return columns and owners as `columns_of` does, by a known covariance, and the correlations that it means.
+    """Return columns and owners as `columns_of` does, from a known covariance, and its correlations.
 
-    Columns are centred on the rows at hand: a shift changes no importance. Raises `ParameterError`, beginning with
-    `where`, unless each column of the table is one number, and the matrix is one of covariances of these columns.
+    Columns are centred on the rows at hand, which does not change importances. Raises `ParameterError`, starting with
+    `where`, unless each column of the table is one number and the matrix is a covariance of these columns.
     """
     if wide := [column.name for column in features.columns if len(column.levels) > 2]:
         raise ParameterError(
@@ -66,7 +65,7 @@ def known_columns(
 def _uncorrelated(
     columns: np.ndarray, correlations: np.ndarray, owners: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return columns of features that are uncorrelated within each by the known law, and their correlations."""
+    """Return columns that are uncorrelated within each feature under the known law, and their correlations."""
     change = np.zeros_like(correlations)
     for owner in np.unique(owners):
         own = np.flatnonzero(owners == owner)
@@ -76,7 +75,7 @@ def _uncorrelated(
 
 
 def _matrix(covariance: Any, names: list[str], where: str) -> np.ndarray:
-    """Return the covariance of some features as an array; a mapping or a frame is read by its names."""
+    """Return the covariance of features as an array; mappings and frames are read by name."""
     d = len(names)
     if isinstance(covariance, str):
         raise ParameterError(f"{where}: covariance is {covariance!r}, but must be a matrix or a mapping of names.")
@@ -103,7 +102,7 @@ BANDED, FACTOR = "banded", "factor"
 
 
 def covariance_option(more: str = "") -> Any:
-    """Declare the covariance of the features; `more` says what else it can be."""
+    """Declare the option `covariance`; `more` documents further values."""
     return anything(
         None,
         "Covariance of the features: rows and columns in table order, or {name: {name: number}}; null: estimated, "
@@ -112,18 +111,18 @@ def covariance_option(more: str = "") -> Any:
 
 
 class TakesCovariance:
-    """A method with the field `covariance`, which it declares by `covariance_option`."""
+    """Mixin of methods with the option `covariance`."""
 
     covariance: Any
 
     def follows_order(self) -> bool:
-        """Whether the order of the table's columns means something: it does where a matrix has no names."""
+        """Whether the column order matters: for a matrix without names."""
         if self.covariance is None or isinstance(self.covariance, str):
             return self.covariance == BANDED
         return not hasattr(self.covariance, "keys")
 
     def options(self) -> dict[str, Any]:
-        """Return the value of every parameter, the covariance as plain lists or mappings."""
+        """Return the value of every parameter, the covariance as lists or mappings."""
         known = self.covariance
         if hasattr(known, "to_dict"):
             known = known.to_dict()
@@ -144,7 +143,7 @@ _ROUNDS, _CHANGE = 50, 1e-4
 
 
 def numbers_of(table: Table) -> list[int]:
-    """Return the positions of the columns that hold numbers of at least `FEWEST_VALUES` different values.
+    """Return the positions of columns of numbers with at least `FEWEST_VALUES` values.
 
     Examples
     --------
@@ -160,15 +159,14 @@ def numbers_of(table: Table) -> list[int]:
 
 
 def shared_spread(columns: np.ndarray) -> float:
-    """Return how much the spreads of columns go together beyond what their correlations say.
+    """Return how much squares of columns correlate beyond the squares of their correlations, after normal scores.
 
-    Each column is replaced by normal scores, so that its own tails do not count. Of Gaussian columns the squares
-    correlate as much as the square of their correlation.
+    For Gaussian columns both are equal.
 
     Parameters
     ----------
     columns : ndarray of shape (n, m)
-        Numbers; some are looked at, evenly spaced, if there are many.
+        Numbers; of many columns a few are used, evenly spaced.
 
     Returns
     -------
@@ -203,18 +201,9 @@ def _normal_scores(values: np.ndarray) -> np.ndarray:
 def row_spreads(columns: np.ndarray) -> np.ndarray:
     """Return the spread of each row, shape (n,), relative to the median row.
 
-    Rows and columns are scaled in turn until the mean of the squared cells, of which none counts more than `_CUT`
-    squared, is that of a standard Gaussian in each: an M-estimator of scale (Huber 1964, Tyler 1987).
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n, m)
-        Numbers; at most `MOST_COLUMNS` of them, evenly spaced, are looked at.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Positive; 1 for the median row.
+    Rows and columns are scaled in turn until the mean of the squared cells, cut at `_CUT` squared, is that of a
+    standard Gaussian: an M-estimator of scale (Huber 1964, Tyler 1987). At most `MOST_COLUMNS` columns are used, evenly
+    spaced.
 
     Examples
     --------
@@ -238,7 +227,7 @@ def row_spreads(columns: np.ndarray) -> np.ndarray:
 
 
 def _factor(cells: np.ndarray, axis: int, wanted: float) -> np.ndarray:
-    """Return by how much rows or columns are too large; 1 for those that are 0 throughout."""
+    """Return the factor by which rows or columns are too large; 1 if all 0."""
     found = np.sqrt(np.minimum(cells**2, _CUT**2).mean(axis=axis, keepdims=True) / wanted)
     return np.where(found > 0, found, 1.0)
 
@@ -251,7 +240,7 @@ def _mean_of_cut_squares() -> float:
 
 
 def of_one_spread(table: Table, numbers: list[int], spreads: np.ndarray) -> Table:
-    """Return a table whose numbers, less their medians, are divided by the spread of their row."""
+    """Return a table with numbers centred by their medians and divided by the spread of their row."""
     chosen = set(numbers)
     return Table(
         [

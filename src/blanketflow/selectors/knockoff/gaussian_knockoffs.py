@@ -1,7 +1,8 @@
-"""Gaussian knockoffs of columns: copies that stand to all columns as these do to each other, and know no target.
+"""Gaussian knockoffs: copies of columns, made without the target, that are exchangeable with the columns.
 
-Exchanging any columns with their copies leaves the joint law as it is, if the columns are Gaussian with the
-correlations that are used: Candes, Fan, Janson and Lv (2018), doi:10.1111/rssb.12265.
+Exchanging any columns with their copies does not change the joint distribution, if the columns are Gaussian with the
+given correlations: Candes, Fan, Janson and Lv (2018), doi:10.1111/rssb.12265. The factor and banded laws need no matrix
+of shape (m, m); a banded law takes O(n m b) for m columns and the bandwidth b.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SMALLEST_CHANGE, MOST_SWEEPS = 1e-4, 50
 
 
 def equal_distance(smallest_eigenvalue: float) -> float:
-    """Return the largest distance that all columns can have alike, given the smallest eigenvalue of R.
+    """Return the largest distance common to all columns, given the smallest eigenvalue of R.
 
     The equicorrelated construction of Barber and Candes (2015), doi:10.1214/15-AOS1337.
 
@@ -33,20 +34,13 @@ def equal_distance(smallest_eigenvalue: float) -> float:
 
 
 def reconstructing_least(correlations: np.ndarray) -> np.ndarray:
-    """Return the distances under which a column is told least well from all others and all knockoffs, shape (m,).
+    """Return the distances that minimise the reconstructability of columns from all others and all knockoffs, shape
+    (m,).
 
     They minimise sum_j 1 / s_j + trace((2 R - diag(s))^-1), half the sum of 1 / Var(column | all others), by coordinate
     descent: minimum variance-based reconstructability of Spector and Janson (2022), doi:10.1214/22-AOS2225. Each step
-    has a closed form. With D = 2 R - diag(s), a = (D^-1)_jj and c = |D^-1 e_j|^2, the best s_j is
-
-        (1 + a s_j) / (a + sqrt(c)).
-
-    Takes O(m^3) for each of some ten sweeps.
-
-    Parameters
-    ----------
-    correlations : ndarray of shape (m, m)
-        Positive definite.
+    has a closed form. With D = 2 R - diag(s), a = (D^-1)_jj and c = |D^-1 e_j|^2, the best s_j is (1 + a s_j) / (a +
+    sqrt(c)). Takes O(m^3) for each of about ten sweeps. `correlations`, (m, m), must be positive definite.
 
     Examples
     --------
@@ -68,7 +62,7 @@ def reconstructing_least(correlations: np.ndarray) -> np.ndarray:
 
 
 def _improve(inverse: np.ndarray, s: np.ndarray, columns: range) -> None:
-    """Make one step for each of some columns, in place, and bring the inverse of D up to date."""
+    """Make one step for each of some columns, in place, and update the inverse of D."""
     added, weights = np.empty((len(s), len(columns))), np.zeros(len(columns))
     for k, j in enumerate(columns):
         of_j = inverse[:, j] + added[:, :k] @ (weights[:k] * added[j, :k])
@@ -88,7 +82,7 @@ SMALLEST_EIGENVALUE = 1e-8
 
 
 class KnockoffLaw(ABC):
-    """What a law of columns says of their knockoffs: made once, drawn as often as wanted."""
+    """Base of the laws of columns from which knockoffs are drawn."""
 
     @abstractmethod
     def draw(self, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -98,7 +92,7 @@ class KnockoffLaw(ABC):
 def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | None = None) -> KnockoffLaw:
     """Return the law of the knockoffs of centred columns of variance 1, shape (n, m).
 
-    Without known `correlations`, (m, m), these are estimated from the rows, shrunken towards none as `shrinkage` says.
+    Unless `correlations`, (m, m), are known, they are estimated with the `shrinkage` towards the identity.
     """
     n, m = columns.shape
     if not m:
@@ -125,7 +119,7 @@ def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | No
 
 @dataclass(frozen=True)
 class DenseLaw(KnockoffLaw):
-    """Knockoffs are X - X C + noise N, where N' N is the covariance left by X; C and N have the shape (m, m)."""
+    """Knockoffs are X - X C + noise N, where N' N is the residual covariance; C and N have shape (m, m)."""
 
     change: np.ndarray
     noise: np.ndarray
@@ -150,7 +144,7 @@ def wide_law(columns: np.ndarray, share: float) -> KnockoffLaw:
 
 @dataclass(frozen=True)
 class WideLaw(KnockoffLaw):
-    """The same with C and N as multiples along the axes of the rows, of shape (n, m), and one multiple for all else."""
+    """The same with C and N as multiples along the axes of the rows, (n, m), and one for all other directions."""
 
     axes: np.ndarray
     change: np.ndarray
@@ -234,8 +228,8 @@ def components_of(columns: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def factor_distances(loadings: np.ndarray) -> np.ndarray:
     """Return the distances of knockoffs from their columns, shape (m,), by minimum reconstructability.
 
-    The sum of `knockoff_distances.reconstructing_least`, of which each round makes half of the best step for all
-    columns at once. A distance is at most twice what is the column's own.
+    Minimises the sum of `reconstructing_least`; each round makes half of the best step for all columns at once. A
+    distance is at most twice the column's own variance.
     """
     own = 1.0 - np.sum(loadings**2, axis=1)
     s, best, least = own.copy(), own, np.inf
@@ -335,8 +329,8 @@ class Regressions:
 def regressions_of(columns: np.ndarray, bandwidth: int | None = None) -> Regressions:
     """Return the regression of each centred column of variance 1 on those before it, from rows of shape (n, m).
 
-    The estimate of Bickel and Levina (2008), doi:10.1214/009053607000000758, section 2.3. Without a `bandwidth` it is
-    the one of the least Bayesian information criterion.
+    The estimate of Bickel and Levina (2008), doi:10.1214/009053607000000758, section 2.3. The default `bandwidth` has
+    the smallest Bayesian information criterion.
     """
     n, m = columns.shape
     most = min(MOST_BANDS, n // ROWS_EACH) if bandwidth is None else bandwidth
@@ -367,12 +361,10 @@ def regressions_of(columns: np.ndarray, bandwidth: int | None = None) -> Regress
 
 
 def banded_distances(law: Regressions) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances of knockoffs from their columns, (m,), and the root of what these leave, (b + 1, m).
+    """Return the distances of knockoffs from their columns, (m,), and the root of the residual covariance, (b + 1, m).
 
-    The distances are those that `reconstructing_least` has for windows.
-
-    Each window is a stretch of columns with more on each side, whose distances are not kept. At the end all are made
-    smaller by one share until the law allows them: the approximation of Candes et al. (2018), section 3.4.2.
+    The distances are those of `reconstructing_least` in windows of columns with margins, whose distances are dropped.
+    All are then reduced by one factor until the law is valid: the approximation of Candes et al. (2018), section 3.4.2.
     """
     m, b = law.coefficients.shape
     margin = MARGIN + b
@@ -399,8 +391,8 @@ def banded_distances(law: Regressions) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _root(precision: np.ndarray, s: np.ndarray) -> np.ndarray | None:
-    """Return the lower triangle, as diagonals, of the covariance that the columns leave of knockoffs; None if there is
-    no such.
+    """Return the Cholesky root, as diagonals, of the covariance of knockoffs given the columns; None if not positive
+    definite.
     """
     from scipy.linalg import LinAlgError, cholesky_banded
 
@@ -440,7 +432,7 @@ class BandedLaw(KnockoffLaw):
 
 
 def _dense(diagonals: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return a part of a symmetric matrix of which the lower diagonals are given."""
+    """Return a block of a symmetric matrix given by its lower diagonals."""
     apart = np.abs(np.subtract.outer(rows, columns))
     inside = np.minimum(apart, len(diagonals) - 1)
     return np.where(apart < len(diagonals), diagonals[inside, np.minimum.outer(rows, columns)], 0.0)

@@ -1,7 +1,7 @@
-"""How much each feature and its knockoff matter: by a lasso, by correlation, by a model of the target, or by a CI test.
+"""Importances of features and knockoffs: by a lasso, correlation, a model of the target, or a CI test.
 
-Any way is allowed that does not know which of the two is the knockoff. So the two stand in random order: what breaks
-ties by the order of columns is then right as well.
+Importances must not depend on which of the two is the knockoff. The two are therefore in random order, so that ties
+broken by column order are valid too. The lasso can work on products of the columns that enter, which saves memory.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ N_PARTS = 5
 def excess(
     problem: Problem, how: str, model: object, test: CITest | str, pair: Pair, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return how much more each feature matters than its knockoff, shape (d,), 0 for a feature without columns.
+    """Return the importance of each feature minus that of its knockoff, shape (d,), 0 for a feature without columns.
 
-    `model` and `test` are those for the ways that need one. The sign of a feature that says nothing about the target
-    given all others is a fair coin.
+    `model` and `test` are used by the ways that need one. For a feature that is independent of the target given all
+    others, the sign is a fair coin.
     """
     d, target, owners = len(problem.features), problem.table[problem.target], pair.owners
     if not len(owners) or target.is_constant():
@@ -67,9 +67,9 @@ def excess(
 def by_test(
     pair: Pair, is_swapped: np.ndarray, target: Column, test: CITest | str, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus log p of each column's test against the target given nothing, (2 m,), and the m owners of pairs.
+    """Return minus log p of each column's marginal test with the target, (2 m,), and the m owners of pairs.
 
-    The columns stand in pairs, of which those of features that are swapped begin with the knockoff.
+    Columns are in pairs; pairs of swapped features begin with the knockoff.
     """
     features, knockoffs, owners = pair.as_columns()
     ordered = [
@@ -85,15 +85,15 @@ def by_test(
 
 
 def by_correlation(columns: np.ndarray, target: Column) -> np.ndarray:
-    """Return the absolute correlation of each column with the target, with all its classes if these are several."""
+    """Return the absolute correlation of each column with the target, or with all its classes."""
     products = target_columns(target).T @ standardised(columns.T).T
     return np.sqrt((products**2).sum(axis=0))
 
 
 def by_model(columns: np.ndarray, target: Column, model: object, seed: int) -> np.ndarray:
-    """Return what a model that learnt the target from all columns says of each.
+    """Return the importance of each column in a model of the target.
 
-    Raises `ParameterError` if it has neither ``feature_importances_`` nor ``coef_`` for them.
+    Raises `ParameterError` if it has neither ``feature_importances_`` nor ``coef_``.
     """
     fitted = estimator_for(model, target, seed_32(seed, "knockoffs", "model"), columns, np.arange(len(columns)))
     weights = own_weights(fitted.fit(columns, moderated(target)))
@@ -106,13 +106,13 @@ def by_model(columns: np.ndarray, target: Column, model: object, seed: int) -> n
 
 
 def outcomes_of(target: Column) -> np.ndarray:
-    """Return what a lasso learns of the target, (n, c): one column, or an indicator for each of several classes."""
+    """Return the target of a lasso, (n, c): one column, or an indicator for each of several classes."""
     found = target_columns(target) * np.sqrt(len(target.cells()))
     return found[:, :1] if target.is_discrete and len(target.levels) == 2 else found
 
 
 def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarray:
-    """Return the absolute coefficient of each column, under the penalty that predicts held-out rows best.
+    """Return the absolute coefficient of each column at the penalty with the best held-out predictions.
 
     Least squares with an L1 penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x). Classes are regressed
     as indicators; more than two share the penalty of a column.
@@ -159,7 +159,7 @@ ADDED = 1e-10
 
 
 class Beside:
-    """Two matrices of shape (n, m) as 2 m columns of mean 0 and variance 1, in pairs; some pairs stand second first."""
+    """Two matrices of shape (n, m) as 2 m columns of mean 0 and variance 1, in pairs; some pairs are swapped."""
 
     def __init__(self, first: np.ndarray, second: np.ndarray, is_swapped: np.ndarray) -> None:
         self.matrices, self.is_swapped = (first, second), is_swapped
@@ -190,7 +190,7 @@ class Beside:
 
 
 class Inside:
-    """The columns that were let in, and their products with each other, outcomes and ones, part by part of the rows."""
+    """The columns that entered, and their products with each other, outcomes and ones, by part of the rows."""
 
     def __init__(self, beside: Beside, outcomes: np.ndarray, parts: np.ndarray) -> None:
         self.beside, self.c = beside, outcomes.shape[1]
@@ -203,7 +203,7 @@ class Inside:
         self._add(np.column_stack([self.outcomes, np.ones(len(parts))]))
 
     def let_in(self, positions: np.ndarray) -> None:
-        """Let columns in."""
+        """Add columns."""
         self.at[positions] = len(self.products[0]) + np.arange(len(positions))
         self._add(self.beside.columns(positions)[self.order])
 
@@ -223,7 +223,7 @@ class Inside:
         return found
 
     def root_without(self, part: int | None, positions: np.ndarray) -> np.ndarray:
-        """Return rows that have the products of some columns and then the outcomes, centred, without a part's rows."""
+        """Return rows with the same products of some columns and centred outcomes as all rows without a part."""
         take = np.ix_(*(np.concatenate([self.at[positions], np.arange(self.c + 1)]),) * 2)
         products = np.sum([one[take] for at, one in enumerate(self.products) if at != part], axis=0)
         means = products[-1] / products[-1, -1]
@@ -234,7 +234,7 @@ class Inside:
 
 
 class Fit:
-    """A lasso on all rows but those of a part, or on all, as the penalty becomes weaker."""
+    """A lasso path without one part of the rows, or on all rows."""
 
     def __init__(self, inside: Inside, part: int | None) -> None:
         self.inside, self.part = inside, part
@@ -244,13 +244,13 @@ class Fit:
         self.n = len(inside.order) - (self.out.stop - self.out.start)
 
     def let_in(self, positions: np.ndarray) -> None:
-        """Let columns in that the others of `inside` already are among."""
+        """Add columns that are already in `inside`."""
         self.positions = np.append(self.positions, positions)
         self.coefficients = np.hstack([self.coefficients, np.zeros((self.inside.c, len(positions)))])
         self.root = self.inside.root_without(self.part, self.positions)
 
     def learn(self, strength: float) -> None:
-        """Find the coefficients, beginning with those known."""
+        """Fit the coefficients from a warm start."""
         from sklearn.linear_model import enet_path
 
         c, k = self.coefficients.shape
@@ -264,23 +264,16 @@ class Fit:
 def weights_by_products(
     beside: Beside, outcomes: np.ndarray, parts: np.ndarray, check_time: Callable[[], None]
 ) -> np.ndarray:
-    """Return the absolute coefficient of each column, (2 m,), under the penalty that predicts held-out parts best.
+    """Return the absolute coefficient of each column, (2 m,), at the penalty with the best held-out predictions.
 
-    Parameters
-    ----------
-    beside : Beside
-    outcomes : ndarray of shape (n, c)
-        Centred columns of the target. The coefficients of several share a penalty.
-    parts : ndarray of int, shape (n,)
-        The part of each row, from 0.
-    check_time : callable
-        Called before all rows are read.
+    `outcomes` are centred, (n, c), and share a penalty; `parts` has the part of each row, from 0; `check_time` is
+    called before each pass over the rows.
     """
     inside = Inside(beside, outcomes, parts)
     fits = [Fit(inside, part) for part in (*range(len(inside.rows_of)), None)]
 
     def read() -> tuple[np.ndarray, float]:
-        """Return how strongly each column asks to come in, (2 m, fits), and the squared errors in held-out parts."""
+        """Return the gradient of each column, (2 m, fits), and the squared errors in held-out parts."""
         check_time()
         known, error = np.zeros((len(inside.products[0]), len(fits), inside.c)), 0.0
         for at, fit in enumerate(fits):
@@ -324,7 +317,7 @@ def weights_by_products(
 
 
 def _new(fits: list[Fit], asked: np.ndarray, strength: float) -> np.ndarray:
-    """Return which columns ask a fit to come in and are not, shape (2 m, fits)."""
+    """Return which columns should enter a fit, shape (2 m, fits)."""
     enters = asked > strength
     for at, fit in enumerate(fits):
         enters[fit.positions, at] = False

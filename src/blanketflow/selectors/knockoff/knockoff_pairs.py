@@ -1,4 +1,4 @@
-"""Features beside their knockoffs: from the law that a method names, once, pairs are drawn as often as wanted."""
+"""Pairs of features and knockoffs, drawn from a Gaussian law or a discrete law (a chain, a graph or a network)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Pair:
     columns, knockoffs : ndarray of shape (n, m)
         Column by column.
     owners : ndarray of shape (m,)
-        The position of the feature that each belongs to.
+        Position of each column's feature.
     tables : tuple of two Table, optional
-        The same as columns of their kinds, whose owners are `table_owners`; else columns are numbers.
+        The same as typed columns, with owners `table_owners`; by default columns are numbers.
     by_products : bool
-        Whether a lasso works on products of the columns that it lets in, which takes less time and memory.
+        Whether a lasso works on products of columns, which saves time and memory.
     """
 
     columns: np.ndarray
@@ -59,15 +59,14 @@ class Pairs(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Pair:
-        """Return features and fresh knockoffs."""
+        """Return features and new knockoffs."""
 
 
 @dataclass(frozen=True)
 class GaussianPairs(Pairs):
-    """Centred columns of variance 1, their owners, and their Gaussian law, of each row given its spread.
+    """Centred columns of variance 1, their owners, and their Gaussian law given the spread of each row.
 
-    `spreads`, (n,), are those of rows. They multiply the columns for which `is_spread`, (m,), holds, and their
-    knockoffs.
+    `spreads`, (n,), multiply the columns where `is_spread`, (m,), holds, and their knockoffs.
     """
 
     columns: np.ndarray
@@ -78,7 +77,7 @@ class GaussianPairs(Pairs):
     is_spread: np.ndarray | None = None
 
     def draw(self, rng: np.random.Generator) -> Pair:
-        """Return the columns and fresh knockoffs."""
+        """Return the columns and new knockoffs."""
         both = self.columns, self.law.draw(self.columns, rng)
         if self.spreads is not None:
             both = tuple(np.where(self.is_spread, one * self.spreads[:, np.newaxis], one) for one in both)
@@ -87,7 +86,7 @@ class GaussianPairs(Pairs):
 
 @dataclass(frozen=True)
 class DiscretePairs(Pairs):
-    """Columns of levels, the law of these, and the groups of columns that are exchanged together."""
+    """Discrete columns, their law, and the groups of columns that are exchanged together."""
 
     features: Table
     law: DiscreteLaw
@@ -95,7 +94,7 @@ class DiscretePairs(Pairs):
     groups: list[tuple[int, ...]]
 
     def draw(self, rng: np.random.Generator) -> Pair:
-        """Return indicators of levels, or numbers, and those of fresh knockoffs."""
+        """Return indicators of levels, or numbers, and those of new knockoffs."""
         drawn = drawn_pairs(self.law, self.groups, self.codes, rng)
         tables = (table_of(self.features, self.law.levels, codes) for codes in (self.codes, drawn))
         first, second = tables
@@ -110,9 +109,9 @@ class DiscretePairs(Pairs):
 def discrete_pairs(
     problem: Problem, law: str, network: Any, arcs: Iterable[tuple[str, str]] | None, where: str
 ) -> DiscretePairs:
-    """Return pairs of the features of a problem by the law of a chain, a graph or a network.
+    """Return pairs of a problem's features from the law of a chain, a graph or a network.
 
-    Raises `ParameterError` or `DataError`, beginning with `where`, if a column is not discrete or the law not of these.
+    Raises `ParameterError` or `DataError`, starting with `where`, if a column is not discrete or the law does not fit.
     """
     names = problem.columns(problem.features)
     features = problem.table.select(names)
@@ -138,29 +137,17 @@ BLOCK_CELLS = 2**22
 def conditional_pairs(
     law: DiscreteLaw, groups: Sequence[tuple[int, ...]], codes: np.ndarray, choose: Choose
 ) -> np.ndarray:
-    """Return knockoffs of rows of codes, both of shape (n, features); features of one group get theirs together.
+    """Return knockoffs of rows of codes, both of shape (n, features); features of one group are drawn together.
 
-    Each feature in turn gets a knockoff that is drawn from the law of the feature given all other features and all
-    knockoffs so far, by itself given these: so the two may be exchanged, and this stays so for all that follows
-    (Candes, Fan, Janson and Lv 2018, doi:10.1111/rssb.12265, algorithm 1). For a Markov chain that is the algorithm of
-    Sesia, Sabatti and Candes (2019), doi:10.1093/biomet/asy033. For a graph of small treewidth, tables over the
-    neighbours that are still to come say all that matters of the features and knockoffs so far (Bates, Candes, Janson
-    and Wang 2021, doi:10.1080/01621459.2020.1729163).
+    Each feature's knockoff is drawn from the law of the feature given all other features and all knockoffs so far, so
+    the two are exchangeable and remain so (Candes, Fan, Janson and Lv 2018, doi:10.1111/rssb.12265, algorithm 1).
+    Without conditioning on the knockoffs so far they would not be. For a Markov chain this is the algorithm of Sesia,
+    Sabatti and Candes (2019), doi:10.1093/biomet/asy033. For a graph of small treewidth, tables over the remaining
+    neighbours contain all that is needed of earlier features and knockoffs (Bates, Candes, Janson and Wang 2021,
+    doi:10.1080/01621459.2020.1729163).
 
-    Drawing each feature given all others, and not the knockoffs so far, would not do: the pairs could not be exchanged.
-
-    Parameters
-    ----------
-    law : DiscreteLaw
-        The known law.
-    groups : sequence of tuple of int
-        Features that can be exchanged together only: each is in one group, mostly by itself.
-    codes : ndarray of int, shape (n, features)
-        Positions of the levels.
-    choose : callable
-        Draws the knockoffs of a group.
-
-    Raises `DataError` if a row has the probability 0.
+    `groups` has each feature in one group, mostly alone; `codes` are positions of levels; `choose` draws the knockoffs
+    of a group. Raises `DataError` if a row has probability 0.
     """
     factors, sizes, knockoffs = law.whole(), law.sizes, np.empty_like(codes)
     for members in elimination_order(factors, groups)[0]:
@@ -213,9 +200,9 @@ MOST_VALUES = 64
 
 
 def levels_of(column: Column, where: str) -> tuple[str, ...]:
-    """Return the levels of a column that occur, as texts; a number is one.
+    """Return the levels that occur in a column, as texts; a number is a level.
 
-    Raises `ParameterError`, beginning with `where`, if a column of numbers has more than `MOST_VALUES` of them.
+    Raises `ParameterError`, starting with `where`, if a column of numbers has more than `MOST_VALUES` values.
 
     Examples
     --------
@@ -236,8 +223,8 @@ def levels_of(column: Column, where: str) -> tuple[str, ...]:
 def codes_of(column: Column, levels: Sequence[str], where: str) -> np.ndarray:
     """Return the position of each cell among some levels, shape (n,).
 
-    Labels are compared as texts, numbers by value, and truth values with 0, 1, true and false. Raises `DataError`,
-    beginning with `where`, if a level of the column is not among them.
+    Labels are compared as texts, numbers by value, and booleans with 0, 1, true and false. Raises `DataError`, starting
+    with `where`, if a level is unknown.
 
     Examples
     --------
@@ -268,7 +255,7 @@ def _number(level: str, kind: str) -> float | None:
 
 
 def table_of(features: Table, levels: Sequence[Sequence[str]], codes: np.ndarray) -> Table:
-    """Return columns of the kinds of some features, with other cells: codes of levels, shape (n, features)."""
+    """Return columns of the types of some features with other cells, given as codes of shape (n, features)."""
     columns = []
     for column, of_column, coded in zip(features.columns, levels, codes.T, strict=True):
         if column.kind == CATEGORICAL:
@@ -285,14 +272,14 @@ MOST_CELLS = 2**18
 
 @dataclass(frozen=True)
 class Factor:
-    """A table over the variables of `scope`, shape (1 or n, levels of each): one for all rows, or one for each."""
+    """A table over the variables of `scope`, shape (1 or n, levels of each): one for all rows, or one per row."""
 
     scope: tuple[int, ...]
     table: np.ndarray
 
 
 class Factors:
-    """The factors of a law, found by their variables. `sizes` are the numbers of levels of all variables."""
+    """The factors of a law, indexed by their variables. `sizes` has the numbers of levels."""
 
     def __init__(self, sizes: Sequence[int], factors: Iterable[Factor] = ()) -> None:
         self.sizes = tuple(sizes)
@@ -302,7 +289,7 @@ class Factors:
             self.add(factor)
 
     def add(self, factor: Factor) -> None:
-        """Add a factor; one without variables says nothing and is left out."""
+        """Add a factor, unless it has no variables."""
         for variable in factor.scope:
             self._of[variable][self._n_added] = factor
         self._n_added += 1
@@ -312,14 +299,14 @@ class Factors:
         return list({at: factor for of_one in self._of for at, factor in of_one.items()}.values())
 
     def neighbours(self, members: Iterable[int]) -> set[int]:
-        """Return the variables that share a factor with some of the members, which are not among them."""
+        """Return the variables outside that share a factor with some of the members."""
         members = set(members)
         return {v for member in members for factor in self._of[member].values() for v in factor.scope} - members
 
     def pop(self, members: Sequence[int]) -> tuple[np.ndarray, tuple[int, ...]]:
-        """Take out the factors of some members, and return their product and the other variables in it.
+        """Remove the factors of some members, and return their product and its other variables.
 
-        The product has the shape (1 or n, combinations of the members, levels of each other variable): the last member
+        The product has shape (1 or n, combinations of the members, levels of each other variable); the last member
         varies fastest. Raises `DataError` if that is too large.
         """
         others = tuple(sorted(self.neighbours(members)))
@@ -346,7 +333,7 @@ class Factors:
 
 
 def without(factors: Factors, hidden: Iterable[int]) -> Factors:
-    """Sum some variables out of a law, in place, those of the smallest tables first, and return it."""
+    """Sum variables out of a law, in place, smallest tables first."""
     for (variable,) in elimination_order(factors, [(variable,) for variable in hidden])[0]:
         product, others = factors.pop((variable,))
         factors.add(Factor(others, product.sum(axis=1)))
@@ -354,10 +341,10 @@ def without(factors: Factors, hidden: Iterable[int]) -> Factors:
 
 
 def elimination_order(factors: Factors, groups: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], int]:
-    """Return an order in which groups of variables leave a law, and the cells of the largest table on the way.
+    """Return an order in which to eliminate groups of variables, and the cells of the largest table.
 
-    Each time it is a group whose table is smallest, the first of equals: a chain leaves from its first variable on.
-    Finding the best order is hard; this one is greedy.
+    Greedy: the group with the smallest table comes next, the first on ties, so a chain is eliminated from its start.
+    The optimal order is NP-hard.
 
     Examples
     --------
@@ -386,16 +373,8 @@ def elimination_order(factors: Factors, groups: Sequence[tuple[int, ...]]) -> tu
 
 @dataclass(frozen=True)
 class DiscreteLaw:
-    """The joint law of discrete features: a product of tables over a few of them each.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Of the features.
-    levels : tuple of tuple of str
-        Of each feature.
-    factors : tuple of Factor
-        Over positions of features.
+    """The joint distribution of discrete features as a product of `factors`, tables over positions of a few features
+    each.
     """
 
     names: tuple[str, ...]
@@ -408,15 +387,15 @@ class DiscreteLaw:
         return tuple(map(len, self.levels))
 
     def whole(self) -> Factors:
-        """Return the factors, to work on."""
+        """Return a copy of the factors to work on."""
         return Factors(self.sizes, self.factors)
 
 
 def network_law(network: Any, names: Sequence[str], where: str) -> DiscreteLaw:
-    """Return the law of some nodes of a discrete Bayesian network; all other nodes, the target too, are summed out.
+    """Return the law of some nodes of a discrete Bayesian network; all other nodes are summed out, the target too.
 
-    Raises `ParameterError`, beginning with `where`, if it is no discrete network, and `UnknownNameError` if it has no
-    such node.
+    Raises `ParameterError`, starting with `where`, unless it is a discrete network, and `UnknownNameError` for an
+    unknown node.
     """
     nodes = getattr(network, "nodes", None)
     if not isinstance(nodes, Mapping) or not all(hasattr(node, "cpt") for node in nodes.values()):
@@ -457,11 +436,11 @@ def estimated_law(
     arcs: Iterable[tuple[str, str]],
     where: str,
 ) -> DiscreteLaw:
-    """Return the law of a graph whose tables are shares of the rows, `codes` of shape (n, features).
+    """Return the law of a graph with tables estimated from the rows, `codes` of shape (n, features).
 
-    Each combination of the parents' levels has one row more, spread over the levels, so that no level is impossible.
-    Raises `ParameterError`, beginning with `where`, if an arc names something else, and `DataError` for a cycle or a
-    table that is too large.
+    Each combination of the parents' levels has one additional row, spread over the levels, so that no level is
+    impossible. Raises `ParameterError`, starting with `where`, if an arc names an unknown feature, and `DataError` for
+    a cycle or a table that is too large.
     """
     arcs = [(str(parent), str(child)) for parent, child in arcs]
     for name in dict.fromkeys(name for arc in arcs for name in arc):
