@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from blanketflow.core.further_table import RunResults, further_table
+from blanketflow.core.registry import RunResults, further_table
 from blanketflow.workflow import collect
 from blanketflow.workflow.identity import content_of, made
 

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 from blanketflow.ci import get_ci_test
 from blanketflow.core.convert import as_table
-from blanketflow.core.design import Design
+from blanketflow.core.table import Design
 from studies.shared.page import ROOT, row, write
 
 SIZE, ALPHA = 8, 0.05

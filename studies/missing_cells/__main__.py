@@ -14,9 +14,8 @@ from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
 from blanketflow.ci.missing import with_incomplete
-from blanketflow.core.design import Design
 from blanketflow.core.seeds import derive_rng, derive_seed
-from blanketflow.core.table import Column, Table
+from blanketflow.core.table import Column, Design, Table
 from blanketflow.data.impute import impute
 from studies.shared.page import write
 

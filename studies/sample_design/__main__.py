@@ -19,9 +19,8 @@ import blanketflow as bf
 from blanketflow.ci.base import CITest
 from blanketflow.ci.linear.partial_correlations import FisherZByClusters
 from blanketflow.core.cards import CATEGORICAL, NUMERIC
-from blanketflow.core.design import Design
 from blanketflow.core.seeds import derive_rng
-from blanketflow.core.table import Column, Table
+from blanketflow.core.table import Column, Design, Table
 from studies.shared.page import ROOT, write
 
 ALPHA, PAGE = 0.05, ROOT / "studies" / "sample_design" / "README.md"

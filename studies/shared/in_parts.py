@@ -22,8 +22,8 @@ import psutil
 import yaml
 
 from blanketflow.core import isolation, limits
-from blanketflow.core.further_table import RunResults
 from blanketflow.core.limits import LimitReached
+from blanketflow.core.registry import RunResults
 from blanketflow.data.sources import read_source
 from blanketflow.search import isolated
 from blanketflow.workflow import collect, in_process, jobs

@@ -8,10 +8,9 @@ from test_row_weights import TAKING, with_test
 from test_selectors import METHODS, TEST_OF, one_of_each, outcome, table
 
 import blanketflow as bf
-from blanketflow.core.design import Design
 from blanketflow.core.errors import DependentRowsWarning, UnsupportedError
 from blanketflow.core.registry import discover
-from blanketflow.core.table import Column, Table
+from blanketflow.core.table import Column, Design, Table
 from blanketflow.core.task import Task
 from blanketflow.data.column_roles import RawTable
 from blanketflow.data.provenance import Provenance

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from blanketflow.core.column import MatrixColumns
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Table, categorical
 from blanketflow.core.task import Task
-from blanketflow.core.wide_columns import MatrixColumns
 from blanketflow.data.artefacts import read_arrow, read_json, read_provenance, write_json, write_rows
 from blanketflow.data.column_roles import RawTable
 from blanketflow.data.provenance import Provenance

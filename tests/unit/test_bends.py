@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
-from blanketflow.core.bends import bends_seen
+from blanketflow.core.column_checks import bends_seen
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column
 

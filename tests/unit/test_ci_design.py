@@ -10,8 +10,8 @@ import blanketflow as bf
 from blanketflow.ci.clusters import Clusters, judged, spread
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.core.convert import as_table
-from blanketflow.core.design import Design
 from blanketflow.core.errors import DataError, ParameterError, UnsupportedError
+from blanketflow.core.table import Design
 from literal_design import (
     contingency,
     logistic_scores,

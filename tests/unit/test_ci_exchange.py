@@ -17,9 +17,8 @@ from blanketflow.ci.predictive.cpi import exchanged, regression
 from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.ci.unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS
 from blanketflow.core.convert import as_table
-from blanketflow.core.design import Design
 from blanketflow.core.errors import DataError, DependentRowsWarning, ParameterError, UnreliableWarning, UnsupportedError
-from blanketflow.core.table import Column
+from blanketflow.core.table import Column, Design
 from blanketflow.workflow.plan import make_plan
 from literal import g2_by_hand
 

@@ -12,7 +12,7 @@ from blanketflow.ci import get_ci_test
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.ci.predictive.ppi import PPI
 from blanketflow.core.convert import as_table
-from blanketflow.core.design import Design
+from blanketflow.core.table import Design
 from literal_hsic import full_hsic
 
 GROUPS = {"site": ("site_a", "site_b"), "scale": ("q1", "q2", "q3")}

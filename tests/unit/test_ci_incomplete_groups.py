@@ -13,9 +13,9 @@ from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.ci.missing import imputed_copies, with_incomplete
 from blanketflow.ci.pooling import pooled_p_values
 from blanketflow.core.convert import as_table
-from blanketflow.core.design import Design
 from blanketflow.core.registry import discover
 from blanketflow.core.results import CIResults
+from blanketflow.core.table import Design
 
 TESTS = {
     name: test

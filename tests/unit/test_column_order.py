@@ -8,10 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blanketflow.core.column_order import by_names
 from blanketflow.core.convert import as_table
-from blanketflow.core.design import Design
-from blanketflow.core.table import Column
+from blanketflow.core.table import Column, Design, by_names
 
 NAMES = st.lists(st.text("aB01 9_\u0663", max_size=6), unique=True)
 

@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
-from blanketflow.core.convert import as_table
+from blanketflow.core.convert import as_table, counted_from_least
 from blanketflow.core.errors import DataError, NumbersAsTextWarning
 from blanketflow.core.table import Column, Table
-from blanketflow.core.whole_numbers import counted_from_least
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.sources import read_source
 from blanketflow.data.storage import read_table, write_table

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from blanketflow.core.column import MatrixColumns
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, UnknownNameError
 from blanketflow.core.table import Column, Table, column_from_array
-from blanketflow.core.wide_columns import MatrixColumns
 
 MATRICES = {
     "floats": np.random.default_rng(0).normal(size=(6, 4)),

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from blanketflow.core import wide_columns
+from blanketflow.core import column
+from blanketflow.core.column import SparseColumns
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table, column_from_array
-from blanketflow.core.wide_columns import SparseColumns
 
 TARGET = Column("y", "categorical", np.array([0, 1, 0, 1, 1, 0, 0]), ("no", "yes"))
 
@@ -53,7 +53,7 @@ def test_blocks_cover_all_columns_and_rows_are_taken_in_any_order(seed, n, d, da
     assert all(stop == start + 1 or held[start:stop].sum() <= most for start, stop in blocks)
     rows = rng.permutation(n)[: rng.integers(1, n + 1)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wide_columns, "SPARSE_CELLS", most)  # several blocks, as in a table of many cells
+        patch.setattr(column, "SPARSE_CELLS", most)  # several blocks, as in a table of many cells
         taken = columns.take(rows)
     assert np.array_equal(Table(taken).matrix(), dense[rows])
     for at in range(d):

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 import blanketflow as bf
 from blanketflow.cli import main
-from blanketflow.core.counted_warnings import counted_warnings, give_again, say_once, warnings_told, with_warnings
 from blanketflow.core.isolation import FORKS, in_child
+from blanketflow.core.messages import counted_warnings, give_again, say_once, warnings_told, with_warnings
 
 
 def warn_three_times():

@@ -22,9 +22,9 @@ from pyarrow import feather
 from sklearn.datasets import dump_svmlight_file
 from sklearn.externals import _arff
 
+from blanketflow.core.column import SparseColumns
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.core.table import SparseValues
-from blanketflow.core.wide_columns import SparseColumns
 from blanketflow.data.sources import read_source, source_files
 from blanketflow.workflow.peek import peek
 from test_data_sources import assert_agree

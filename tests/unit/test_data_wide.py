@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from blanketflow.core.column import MatrixColumns, SparseColumns
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
-from blanketflow.core.wide_columns import MatrixColumns, SparseColumns
 from blanketflow.data import columns as all_columns
 from blanketflow.data import storage
 from blanketflow.data.card import make_card, with_findings

@@ -128,39 +128,39 @@ def test_a_job_is_made_of_the_engine_on_counts_of_its_own_test_alone():
 def test_imports_are_found_wherever_a_statement_may_stand(tmp_path):
     source = """
 class One:
-    from blanketflow.core import @
+    from blanketflow.kernels import @
     async def inner(self):
-        with open("x"): from blanketflow.core.@ import y
+        with open("x"): from blanketflow.kernels.@ import y
         for i in self:
-            import numpy, blanketflow.core.@ as z
-        else: import blanketflow.core.@
+            import numpy, blanketflow.kernels.@ as z
+        else: import blanketflow.kernels.@
         while i:
             if i: import numpy
-            else: import blanketflow.core.@
-try: import blanketflow.core.@
-except ImportError: import blanketflow.core.@
-finally: import blanketflow.core.@
+            else: import blanketflow.kernels.@
+try: import blanketflow.kernels.@
+except ImportError: import blanketflow.kernels.@
+finally: import blanketflow.kernels.@
 match 1:
-    case 1: import blanketflow.core.@
+    case 1: import blanketflow.kernels.@
 """
     path = tmp_path / "one.py"
     # Modules that import nothing of ours.
     names = [
-        "cards",
-        "column_order",
-        "design",
-        "counted_warnings",
-        "printable",
-        "redaction",
-        "repeated_rows",
-        "results",
-        "sizes",
+        "beta_tail",
+        "chi_square",
+        "differences",
+        "logistic",
+        "middle_values",
+        "nearest_rows",
+        "reachability",
+        "splines",
+        "subsets",
     ]
     for name in names:
         source = source.replace("@", name, 1)
     assert "@" not in source
     path.write_text(source, encoding="utf-8")
-    assert files_of(path) == {path, *(SOURCE / "core" / f"{name}.py" for name in ["__init__", *names])}
+    assert files_of(path) == {path, *(SOURCE / "kernels" / f"{name}.py" for name in ["__init__", *names])}
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from blanketflow.core.column import MatrixColumns, SparseColumns
 from blanketflow.core.table import Column, Table
 from blanketflow.core.task import Task
-from blanketflow.core.wide_columns import MatrixColumns, SparseColumns
 from blanketflow.data.card import make_card, with_findings
 from blanketflow.data.column_roles import RawTable
 from blanketflow.data.findings import findings, in_one_line

@@ -17,7 +17,7 @@ from blanketflow.ci.contingency.packed_codes import PackedTableEngine
 from blanketflow.config.reading import checked_dataset
 from blanketflow.core.errors import ConfigError, StorageError
 from blanketflow.core.mapped_file import MappedFile, any_mapped, is_mapped
-from blanketflow.core.sizes import size_in_bytes
+from blanketflow.core.parameters import size_in_bytes
 from blanketflow.data.arrow import read_parquet
 from blanketflow.data.beyond_memory import VARIABLE, file_beyond, limited_memory
 from blanketflow.data.impute import impute

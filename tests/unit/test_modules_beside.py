@@ -7,7 +7,7 @@ import pytest
 
 from blanketflow.cli import main
 from blanketflow.config.file import read_config_file
-from blanketflow.core import modules_beside
+from blanketflow.core import registry
 from blanketflow.core.errors import ConfigError
 from blanketflow.core.registry import import_name
 
@@ -30,7 +30,7 @@ class Strongest(Method):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A config with modules beside it; what was found is forgotten at the end."""
-    for variable in (modules_beside.FOLDERS, modules_beside.MODULES):
+    for variable in (registry.FOLDERS, registry.MODULES):
         monkeypatch.setenv(variable, "")
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     (tmp_path / "plug_in_beside.py").write_text(PLUG_IN)
@@ -53,7 +53,7 @@ def test_a_module_beside_a_config_that_was_read_is_found(folder):
 
 
 def test_what_the_module_wants_of_its_folder_is_not_imported(folder):
-    modules_beside.look_in(folder)
+    registry.look_in(folder)
     with pytest.raises(ConfigError, match="No module named 'plug_in_that_was_not_named'"):
         import_name("needs_another:Mine")
 
@@ -66,7 +66,7 @@ def test_select_finds_it_in_the_current_folder(folder, monkeypatch, capsys):
 
 
 def test_a_process_of_joblib_finds_it_as_soon_as_anything_of_ours_is_imported(folder):
-    modules_beside.look_in(folder)
+    registry.look_in(folder)
     import_name("plug_in_beside:Strongest")
     program = "import blanketflow.core.registry, plug_in_beside; print(plug_in_beside.__name__)"
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)

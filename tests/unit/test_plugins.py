@@ -14,7 +14,7 @@ import yaml
 
 import blanketflow as bf
 from blanketflow import plugins
-from blanketflow.core.further_table import further_table
+from blanketflow.core.registry import further_table
 from blanketflow.models import get_model
 
 REPO = Path(__file__).parents[2]

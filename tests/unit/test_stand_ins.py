@@ -10,10 +10,10 @@ import pytest
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
 from blanketflow.cli import main
+from blanketflow.core.column_checks import clusters_of_copies
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError
-from blanketflow.core.near_copies import clusters_of_copies
-from blanketflow.core.stand_ins import StandIn
+from blanketflow.core.results import StandIn
 from blanketflow.moves.steps import Step
 from blanketflow.search.aggregate import aggregate
 from blanketflow.selectors.stand_ins import Information, share_kept, stand_ins_of

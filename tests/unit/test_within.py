@@ -13,9 +13,8 @@ from blanketflow.ci.clusters import Exchange
 from blanketflow.ci.predictive.cpi import exchanged
 from blanketflow.ci.predictive.risk_differences import draw_repeats
 from blanketflow.core.convert import as_table
-from blanketflow.core.design import Design
 from blanketflow.core.errors import BlanketflowError, DataError, UnsupportedError
-from blanketflow.core.table import Column
+from blanketflow.core.table import Column, Design
 from blanketflow.data.sources import read_source
 
 SITE = np.random.default_rng(9).integers(0, 4, 300)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from blanketflow.core.wide_columns import SparseColumns
+from blanketflow.core.column import SparseColumns
 from blanketflow.data.storage import read_table
 from file_server import FileServer, guarded
 from workflow_runs import WITHOUT_TABLES, chosen, configure, counts, planned, ran, snakemake

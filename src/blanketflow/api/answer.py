@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from sklearn.pipeline import Pipeline
 
-    from ..core.stand_ins import StandIn
+    from ..core.results import StandIn
     from .selectors import Auto
 
 
@@ -248,7 +248,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-    from ..core.design_arguments import repeated_rows
+    from ..core.convert import repeated_rows
     from ..core.table import column_from_array
     from ..core.task import target_column
     from ..models import build_estimator

@@ -16,7 +16,7 @@ from typing import Any
 from ..ci.effect import MIN_EFFECT
 from ..ci.missing import N_COPIES
 from ..core.cards import CLASSIFICATION, REGRESSION
-from ..core.design_arguments import SAMPLE_WEIGHTS
+from ..core.convert import SAMPLE_WEIGHTS
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
 from ..core.prior import KEYS

@@ -10,12 +10,12 @@ from typing import Any, Literal
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO
+from ..core.column_checks import warn_of_number_texts
 from ..core.convert import as_table
 from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnsupportedError, shown
 from ..core.limits import Limits
-from ..core.number_texts import warn_of_number_texts
+from ..core.messages import Teller
 from ..core.prior import PriorKnowledge, as_texts
-from ..core.progress_lines import Teller
 from ..core.registry import look_up
 from ..data.arrow_frames import as_frame
 from ..moves.steps import Step

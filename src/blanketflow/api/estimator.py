@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO
-from ..core.counted_warnings import say_once
 from ..core.errors import DependentRowsWarning, ParameterError, UnreliableWarning
 from ..core.limits import Limits
+from ..core.messages import Teller, say_once
 from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
-from ..core.progress_lines import Teller
+from ..core.results import StandIn
 from ..core.seeds import seed_of
-from ..core.stand_ins import StandIn
 from ..core.task import infer_task, target_column
 from ..data.arrow_frames import is_arrow_table
 from ..data.columns import gaps

@@ -12,11 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
+from ..core.column_checks import warn_of_number_texts
 from ..core.convert import as_table, column_of_objects, without_mask
 from ..core.errors import DataError
-from ..core.number_texts import warn_of_number_texts
-from ..core.table import Column, Table
-from ..core.unicode_text import check_unicode
+from ..core.table import Column, Table, check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
 from ..search.confirmation import Confirmation, RepeatedConfirmation
 from ..search.sample import check_complete

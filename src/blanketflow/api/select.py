@@ -12,13 +12,12 @@ from .. import __version__
 from ..ci.choice import AUTO, Choice
 from ..config.reading import checked_dataset, read_config
 from ..config.typed import Config
-from ..core.counted_warnings import say_once
-from ..core.design import COUNTS
 from ..core.errors import ConfigError, RowsNeeded, shown
 from ..core.limits import Limits, in_seconds
+from ..core.messages import SILENT, Teller, say_once
 from ..core.printable import printable
-from ..core.progress_lines import SILENT, Teller
-from ..core.stand_ins import StandIn, in_words, one_is_enough
+from ..core.results import StandIn, in_words, one_is_enough
+from ..core.table import COUNTS
 from ..data.column_roles import max_memory
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..core.design import COUNTS
 from ..core.errors import ConfigError, DataError
 from ..core.prior import KEYS
 from ..core.seeds import DEFAULT_SEED
+from ..core.table import COUNTS
 from ..counts.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
 from ..counts.sufficient_statistics import SufficientStatistics
 

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL
-from ..core.convert import as_table
-from ..core.design_arguments import SAMPLE_WEIGHTS, as_design, labels_as_numbers, weighted_rows
+from ..core.column_checks import warn_of_number_texts
+from ..core.convert import SAMPLE_WEIGHTS, as_design, as_table, counted_from_least, labels_as_numbers, weighted_rows
 from ..core.errors import DataError, UnsupportedError
-from ..core.levels import with_used_levels
-from ..core.number_texts import warn_of_number_texts
-from ..core.table import Column, Table
-from ..core.whole_numbers import counted_from_least
+from ..core.table import Column, Table, with_used_levels
 from .unbound import AUTO, INSTEAD, UnboundTest
 
 

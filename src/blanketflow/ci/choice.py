@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..core.bends import bends_seen
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
-from ..core.flags import has_flags, is_flag
-from ..core.levels import FEW_VALUES
-from ..core.table import Column, Table
-from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
+from ..core.column import MatrixColumns, SparseColumns, WideColumns
+from ..core.column_checks import bends_seen, has_flags, is_flag
+from ..core.table import FEW_VALUES, Column, Table
 from . import get_ci_test
 from .base import CITest
 from .unbound import AUTO, INSTEAD

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.design import Design
 from ..core.errors import DataError, UnsupportedError
-from ..core.table import Table
+from ..core.table import Design, Table
 from .tails import f_greater
 from .unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS
 

@@ -16,13 +16,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, IMPUTATIONS, INTEGER, PAIRWISE
-from ..core.design import is_complex
 from ..core.errors import DataError, ParameterError, UnsupportedError
-from ..core.levels import FEW_VALUES
 from ..core.parameters import Parameter
 from ..core.results import CIResults
 from ..core.seeds import derive_rng
-from ..core.table import Column, Table
+from ..core.table import FEW_VALUES, Column, Table, is_complex
 from .engines import Candidate, Chance, Engine, columns_of, constant_results
 from .unbound import UnboundTest
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import ConfigError
-from ..core.modules_beside import look_in
 from ..core.printable import listed
+from ..core.registry import look_in
 from ..core.seeds import DEFAULT_SEED
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
 from .terminal import heading, heartbeat, is_terminal, note, show, show_json, show_table

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..core.errors import ConfigError
-from ..core.redaction import redacted_text
+from ..core.printable import redacted_text
 from ..counts.agreement import TABLES, TRIPLES
 from .options import DataSet, Table, Target, dataset_spec, files
 from .terminal import note

@@ -6,7 +6,7 @@ import shlex
 import textwrap
 from typing import TYPE_CHECKING
 
-from ..core.redaction import redacted_text
+from ..core.printable import redacted_text
 from .options import AsJson, DataSet, Table, Target, dataset_spec
 from .terminal import heading, show, show_json, show_table, width
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import ConfigError
-from ..core.modules_beside import look_in
-from ..core.redaction import redacted_text
+from ..core.printable import redacted_text
+from ..core.registry import look_in
 from ..core.seeds import DEFAULT_SEED
 from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
 from .terminal import heading, heartbeat, is_terminal, note, pour, show, show_json, show_table

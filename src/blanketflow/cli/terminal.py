@@ -14,8 +14,8 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..core.errors import BlanketflowError
+from ..core.messages import SILENT, STAGES, Teller
 from ..core.printable import printable, printable_json
-from ..core.progress_lines import SILENT, STAGES, Teller
 
 if TYPE_CHECKING:
     from rich.console import Console

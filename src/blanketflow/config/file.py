@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ConfigError, Faults, closest, shown
-from ..core.modules_beside import look_in
 from ..core.printable import printable
+from ..core.registry import look_in
 
 #: Bytes of a file, values in it with those that its aliases repeat, and levels of brackets or indentation.
 MOST_BYTES, MOST_VALUES, MOST_LEVELS = 10_000_000, 1_000_000, 100

@@ -6,12 +6,12 @@ from typing import Any
 
 from ..ci.effect import MIN_EFFECT
 from ..ci.missing import N_COPIES
-from ..core.design import WEIGHTS_ARE
 from ..core.formats import FORMATS, registered
 from ..core.parameters import Parameter
 from ..core.prior import KEYS as PRIOR
 from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, LEAVE_GROUP_OUT, MAX_ROWS
 from ..core.seeds import DEFAULT_SEED
+from ..core.table import WEIGHTS_ARE
 
 #: The plan lists the jobs of every part of a split, so their number is limited.
 MOST_PARTS = 10_000

@@ -1,13 +1,15 @@
-"""One column of a table: named cells of known kind, dense or sparse."""
+"""Columns of a table: dense or sparse single ones, and the columns of a wide matrix, which are made on demand."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self, overload
 
 import numpy as np
 
-from .cards import BOOLEAN, CATEGORICAL
-from .repeated_rows import are_repeated, places_of
+from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 
 #: Rows that tell of most columns that they vary.
 FIRST_ROWS = 64
@@ -116,3 +118,274 @@ class Column:
         if isinstance(self.values, SparseValues):
             return replace(self, values=self.values.take(rows))
         return replace(self, values=self.values[rows])
+
+
+def are_repeated(rows: np.ndarray) -> bool:
+    """Return whether rows are ascending, and some of them come several times."""
+    steps = np.diff(rows)
+    return bool(len(steps) and (steps >= 0).all() and not steps.all())
+
+
+def places_of(cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for every place that a cell's row has among ascending rows which cell it is, and the place.
+
+    Examples
+    --------
+    >>> which, at = places_of(np.array([1, 4]), np.array([0, 1, 1, 2, 4]))
+    >>> which.tolist(), at.tolist()
+    ([0, 0, 1], [1, 2, 4])
+    """
+    first = np.searchsorted(rows, cells)
+    counts = np.searchsorted(rows, cells, side="right") - first
+    which = np.repeat(np.arange(len(cells)), counts)
+    return which, first[which] + np.arange(len(which)) - (np.cumsum(counts) - counts)[which]
+
+
+#: Number of cells of a matrix that are processed at a time, and of stored cells of a sparse one.
+MATRIX_CELLS, SPARSE_CELLS = 2**22, 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideColumns(Sequence[Column]):
+    """Columns of one kind that are held together, followed by single columns (`more`), such as a target."""
+
+    names: Sequence[str] = field(init=False)
+    more: tuple[Column, ...] = ()
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The kind of the columns that are held together."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Length of every column."""
+
+    @abstractmethod
+    def column(self, at: int) -> Column:
+        """Return one of the columns that are held together."""
+
+    @abstractmethod
+    def take(self, rows: np.ndarray) -> Self:
+        """Return all columns at some rows: distinct in any order, or ascending with repeats."""
+
+    @abstractmethod
+    def at(self, positions: np.ndarray) -> Self:
+        """Return some of the columns that are held together, in the order asked; the columns after them stay."""
+
+    @abstractmethod
+    def first_with_gaps(self) -> int | None:
+        """Return which of the columns held together is the first with a missing or infinite cell."""
+
+    @abstractmethod
+    def held_varying(self) -> np.ndarray:
+        """Return which of the columns held together have two values besides missing cells, shape (number of names,)."""
+
+    def varying(self) -> np.ndarray:
+        """Return which columns have two values besides missing cells, shape (d,)."""
+        return np.array([*self.held_varying(), *(not column.is_constant() for column in self.more)], dtype=bool)
+
+    def __len__(self) -> int:
+        return len(self.names) + len(self.more)
+
+    @overload
+    def __getitem__(self, at: int) -> Column: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Column]: ...
+
+    def __getitem__(self, at: int | slice) -> Column | list[Column]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        at = range(len(self))[at]
+        return self.column(at) if at < len(self.names) else self.more[at - len(self.names)]
+
+    def one_of_each(self) -> Iterator[Column]:
+        """Yield columns that represent all: one of the columns held together, and every single column."""
+        if len(self.names):
+            yield self.column(0)
+        yield from self.more
+
+    def first_incomplete(self) -> Column | None:
+        """Return the first column with a missing or infinite cell."""
+        at = self.first_with_gaps()
+        if at is not None:
+            return self[at]
+        return next((column for column in self.more if column.n_missing() or column.n_infinite()), None)
+
+
+@dataclass(frozen=True)
+class MatrixColumns(WideColumns):
+    """A matrix of shape (n, d), of booleans, whole numbers or floats, as a sequence of columns."""
+
+    names: Sequence[str]
+    matrix: np.ndarray
+
+    @property
+    def kind(self) -> str:
+        """The kind of every column of the matrix."""
+        return {"b": BOOLEAN, "i": INTEGER, "u": INTEGER}.get(self.matrix.dtype.kind, NUMERIC)
+
+    @property
+    def n_rows(self) -> int:
+        """Length of every column."""
+        return len(self.matrix)
+
+    def column(self, at: int) -> Column:
+        """Return a column of the matrix."""
+        values = self.matrix[:, at]
+        return Column(self.names[at], self.kind, values.view(np.int8) if values.dtype.kind == "b" else values)
+
+    def take(self, rows: np.ndarray) -> MatrixColumns:
+        """Return the columns at some rows."""
+        return replace(self, matrix=self.matrix[rows], more=tuple(column.take(rows) for column in self.more))
+
+    def at(self, positions: np.ndarray) -> MatrixColumns:
+        """Return some of the columns, in the order asked, with the matrix laid out in memory as it is."""
+        names, matrix = [self.names[at] for at in positions.tolist()], self.matrix
+        is_by_column = matrix.flags.f_contiguous
+        return replace(self, names=names, matrix=matrix.T[positions].T if is_by_column else matrix.take(positions, 1))
+
+    def first_with_gaps(self) -> int | None:
+        """Return the first column of the matrix with a cell that is not a finite number."""
+        if self.kind == NUMERIC:
+            width = max(1, MATRIX_CELLS // max(1, len(self.matrix)))
+            for start in range(0, self.matrix.shape[1], width):
+                is_finite = np.isfinite(self.matrix[:, start : start + width]).all(axis=0)
+                if not is_finite.all():
+                    return start + int(np.argmin(is_finite))
+        return None
+
+    def held_varying(self) -> np.ndarray:
+        """Return which columns of the matrix vary: most do within the first rows, and only the others are read."""
+        found = _vary(self.matrix[:FIRST_ROWS])
+        left = np.flatnonzero(~found)
+        width = max(1, MATRIX_CELLS // max(1, len(self.matrix)))
+        for start in range(0, len(left) if len(self.matrix) > FIRST_ROWS else 0, width):
+            some = left[start : start + width]
+            found[some] = _vary(self.matrix[:, some])
+        return found
+
+
+@dataclass(frozen=True)
+class SparseColumns(WideColumns):
+    """A compressed sparse column matrix as a sequence of columns.
+
+    `starts`, (d + 1,), says where the cells of each column begin, and where the last column ends. `rows`, int32, and
+    `values`, (cells,), are the cells' rows, ascending within a column, and their values; a stored zero is a zero like
+    any other. `height` is the number of rows of the matrix, and `is_kind` the kind of every column.
+
+    Examples
+    --------
+    >>> columns = SparseColumns(["a", "b"], np.array([0, 2, 3]), np.array([0, 3]), np.array([5.0, 7.0]), 4, "numeric")
+    >>> columns[0].values.dense()
+    array([5., 0., 0., 7.])
+    """
+
+    names: Sequence[str]
+    starts: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    height: int
+    is_kind: str
+
+    @property
+    def kind(self) -> str:
+        """The kind of every column of the matrix."""
+        return self.is_kind
+
+    @property
+    def n_rows(self) -> int:
+        """Length of every column."""
+        return self.height
+
+    def column(self, at: int) -> Column:
+        """Return a column of the matrix."""
+        cells = slice(self.starts[at], self.starts[at + 1])
+        return Column(self.names[at], self.kind, SparseValues(self.rows[cells], self.values[cells], self.height))
+
+    def blocks(self, most_cells: int) -> Iterator[tuple[int, int]]:
+        """Yield ``(start, stop)`` of blocks of columns that hold no more cells, unless one alone does.
+
+        Examples
+        --------
+        >>> starts = np.array([0, 2, 3, 3, 9])
+        >>> columns = SparseColumns(list("abcd"), starts, np.zeros(9), np.zeros(9), 10, "numeric")
+        >>> list(columns.blocks(3))
+        [(0, 3), (3, 4)]
+        """
+        start = 0
+        while start < len(self.names):
+            stop = int(np.searchsorted(self.starts, self.starts[start] + most_cells, side="right")) - 1
+            stop = min(max(stop, start + 1), len(self.names))
+            yield start, stop
+            start = stop
+
+    def take(self, rows: np.ndarray) -> SparseColumns:
+        """Return the columns at some rows."""
+        if are_repeated(rows):
+            which, at = places_of(self.rows, rows)
+            before = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=len(self.rows)))])
+            return replace(
+                self,
+                starts=before[self.starts].astype(self.starts.dtype),
+                rows=at.astype(self.rows.dtype),
+                values=self.values[which],
+                height=len(rows),
+                more=tuple(column.take(rows) for column in self.more),
+            )
+        place = np.full(self.height, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        is_ordered = bool(np.all(np.diff(rows) > 0))
+        starts, parts = np.zeros_like(self.starts), [(self.rows[:0], self.values[:0])]
+        for start, stop in self.blocks(SPARSE_CELLS):
+            cells, own_starts = slice(self.starts[start], self.starts[stop]), self.starts[start : stop + 1]
+            at, values = place[self.rows[cells]], self.values[cells]
+            kept = at >= 0
+            n_kept = np.concatenate([[0], np.cumsum(kept)])
+            starts[start + 1 : stop + 1] = starts[start] + n_kept[own_starts[1:] - own_starts[0]]
+            at, values = at[kept], values[kept]
+            if not is_ordered:
+                of_column = np.repeat(np.arange(stop - start), np.diff(starts[start : stop + 1]))
+                order = np.argsort(of_column * len(rows) + at)
+                at, values = at[order], values[order]
+            parts.append((at, values))
+        at, values = map(np.concatenate, zip(*parts, strict=True))
+        more = tuple(column.take(rows) for column in self.more)
+        return replace(self, starts=starts, rows=at, values=values, height=len(rows), more=more)
+
+    def at(self, positions: np.ndarray) -> SparseColumns:
+        """Return some of the columns, in the order asked."""
+        names = [self.names[at] for at in positions.tolist()]
+        first, sizes = self.starts[positions], np.diff(self.starts)[positions]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        cells = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
+        return replace(self, names=names, starts=starts, rows=self.rows[cells], values=self.values[cells])
+
+    def first_with_gaps(self) -> int | None:
+        """Return the first column of the matrix with a cell that is not a finite number."""
+        if self.kind == NUMERIC and self.values.dtype.kind == "f":
+            is_finite = np.isfinite(self.values)
+            if not is_finite.all():
+                return int(np.searchsorted(self.starts, np.argmin(is_finite), side="right")) - 1
+        return None
+
+    def held_varying(self) -> np.ndarray:
+        """Return which columns of the matrix vary, from their stored cells."""
+        sizes = np.diff(self.starts)
+        low, high = np.zeros(len(sizes)), np.zeros(len(sizes))
+        filled = np.flatnonzero(sizes)
+        if len(filled):
+            low[filled] = np.fmin.reduceat(self.values, self.starts[filled])
+            high[filled] = np.fmax.reduceat(self.values, self.starts[filled])
+        has_zero = sizes < self.height
+        low[has_zero], high[has_zero] = np.fmin(low[has_zero], 0), np.fmax(high[has_zero], 0)
+        return np.less(low, high)
+
+
+def _vary(cells: np.ndarray) -> np.ndarray:
+    """Return which columns of some cells, shape (n, d), have two values besides NaN; all are NaN in one of no value."""
+    if not len(cells):
+        return np.zeros(cells.shape[1], dtype=bool)
+    return np.less(np.fmin.reduce(cells, axis=0), np.fmax.reduce(cells, axis=0))

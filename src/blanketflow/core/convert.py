@@ -1,23 +1,26 @@
-"""Makes a `Table` of a DataFrame, an array or a scipy sparse matrix, without importing pandas or scipy.
+"""Converts what callers pass to a `Table`: frames, arrays, sparse matrices, weights, groups and strata of rows.
 
-Objects that are numbers become numbers: ints of any size, floats, `Decimal`, `Fraction`, and gaps among them.
+Neither pandas nor scipy is imported. Object cells that are all numbers become numbers: ints of any size, floats,
+`Decimal`, `Fraction`, with gaps among them. Columns of whole numbers beyond 2^53, which floats would round, are stored
+as differences from their minimum; no test or method depends on the origin of a numeric column.
 """
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from .cards import BOOLEAN, INTEGER, NUMERIC
+from .column import MatrixColumns, SparseColumns, WideColumns
 from .errors import DataError
-from .table import Column, Table, column_from_array, is_missing
-from .unicode_text import check_unicode
-from .whole_numbers import MOST_WHOLE, exact_or_near
-from .wide_columns import MatrixColumns, SparseColumns
+from .mapped_file import kept_like
+from .parameters import Parameter
+from .table import SAMPLING, WEIGHTS_ARE, Column, Design, Table, check_unicode, column_from_array, is_missing
 
 _NAME = "a column has the name"
 
@@ -157,3 +160,255 @@ def _as_float(number: Any) -> float:
         return float(number)
     except OverflowError:  # a Decimal is infinite then, an int and a Fraction refuse
         return np.inf if number > 0 else -np.inf
+
+
+#: Whole numbers up to this one are floats.
+MOST_WHOLE = 2**53
+
+
+def counted_from_least(table: Table) -> Table:
+    """Return a table in which columns of whole numbers beyond 2^53 are counted from their least number.
+
+    The same table if there are none, as in nearly all tables.
+
+    Examples
+    --------
+    >>> table = Table([Column("a", "integer", np.array([2**60 + 1, 2**60, 2**60 + 5]))])
+    >>> counted_from_least(table)["a"].values.tolist()
+    [1, 0, 5]
+    """
+    columns = table.columns
+    if isinstance(columns, WideColumns):
+        more = tuple(from_least(column) for column in columns.more)
+        is_same = all(map(_is, more, columns.more))
+        if isinstance(columns, MatrixColumns) and is_beyond(columns.matrix):
+            least = columns.matrix.min(axis=0)
+            columns = replace(columns, matrix=_less(columns.matrix, least))
+        elif is_same:
+            return table
+        return Table(replace(columns, more=more), table.design)
+    found = [from_least(column) for column in columns]
+    return table if all(map(_is, found, columns)) else Table(kept_like(columns, found, table.n_rows), table.design)
+
+
+def from_least(column: Column) -> Column:
+    """Return a column of whole numbers beyond 2^53 counted from its least number, and any other column as it is."""
+    values = column.values
+    if not isinstance(values, np.ndarray) or not is_beyond(values):
+        return column
+    return replace(column, values=_less(values, values.min()))
+
+
+def is_beyond(values: np.ndarray) -> bool:
+    """Whether an array holds whole numbers that floats would round."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return False
+    return int(values.max()) > MOST_WHOLE or int(values.min()) < -MOST_WHOLE
+
+
+def exact_or_near(cells: Sequence[int | None]) -> np.ndarray:
+    """Return whole numbers of any size as an array, shape (n,); None is missing.
+
+    They are whole numbers of 64 bits if they can be, else the nearest floats if these are equal to them. Others are
+    counted from the least, as whole numbers or floats. What is too large for a float even so is infinite.
+
+    Examples
+    --------
+    >>> exact_or_near([2**70 + 3, 2**70]).tolist(), exact_or_near([2**60 + 1, None, 2**60]).tolist()
+    ([3, 0], [1.0, nan, 0.0])
+    """
+    known = [cell for cell in cells if cell is not None]
+    least, has_gaps = min(known), len(known) < len(cells)
+    if not has_gaps and (whole := np.array(known)).dtype.kind in "iu":
+        return whole
+    near = np.array([np.nan if cell is None else _as_float(cell) for cell in cells])
+    if all(cell == value for cell, value in zip(cells, near.tolist(), strict=True) if cell is not None):
+        return near
+    if _as_float(max(known) - least) == np.inf:
+        return near
+    return exact_or_near([None if cell is None else cell - least for cell in cells]) if least else near
+
+
+def _less(values: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return how much whole numbers are above the least ones, which is exact in 64 bits without a sign."""
+    found = values.astype(np.uint64) - np.asarray(least).astype(np.uint64)
+    return found.astype(np.int64) if found.max() < 2**63 else found
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+#: What weights of rows are, of `CITest.bind` and of the selector classes.
+SAMPLE_WEIGHTS = Parameter(
+    "choice",
+    "What sample_weight is: numbers of equal rows, or sampling weights, in proportion to how many members of the "
+    "population a row stands for.",
+    choices=WEIGHTS_ARE,
+)
+#: Rows that counts may stand for: they are written out.
+MOST_ROWS = 100_000_000
+
+
+def weighted_rows(
+    where: str, weights: Any, weights_are: str, n_rows: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return which rows to take, each as often as it counts, and sampling weights of all; None where all are alike.
+
+    Parameters
+    ----------
+    where : str
+        Names the table and where the weights come from, for messages.
+    weights : array-like of shape (n_rows,)
+        Numbers of equal rows, or sampling weights. Rows of weight 0 are not taken.
+    weights_are : {"counts", "sampling"}
+        What they are.
+    n_rows : int
+        Rows of the table.
+
+    Raises
+    ------
+    DataError
+        If they are not such weights.
+
+    Examples
+    --------
+    >>> weighted_rows("table", [2, 0, 1], "counts", 3)[0].tolist()
+    [0, 0, 2]
+    >>> weighted_rows("table", [2, 0, 1], "sampling", 3)[0].tolist(), weighted_rows("table", [3, 3], "sampling", 2)
+    ([0, 2], (None, None))
+    """
+    shares = None
+    if weights_are == SAMPLING:
+        shares = sampling_weights(where, weights, n_rows)
+        shares = None if (shares == shares[0]).all() else shares
+        rows = np.arange(n_rows) if shares is None else np.flatnonzero(shares)
+    else:
+        rows = repeated_rows(where, weights, n_rows)
+    return (None if np.array_equal(rows, np.arange(n_rows)) else rows), shares
+
+
+def as_design(shares: np.ndarray | None, groups: np.ndarray | None, within: np.ndarray | None) -> Design:
+    """Return the design of rows with sampling weights, groups and strata, both as numbers from 0 on; each may be None.
+
+    Where groups are the strata rows have no clusters: within a group its rows are as drawn one by one.
+
+    Examples
+    --------
+    >>> site = np.array([0, 1, 0])
+    >>> as_design(None, site, None).n_clusters, as_design(None, site, 1 - site).clusters is None
+    (2, True)
+    """
+    if groups is not None and within is not None:
+        n_both = len(np.unique(within * (groups.max() + 1) + groups))
+        groups = None if n_both == within.max() + 1 == groups.max() + 1 else groups
+    return Design(shares, groups, within)
+
+
+def repeated_rows(where: str, weights: Any, n_rows: int) -> np.ndarray:
+    """Return which rows to take, each as often as its weight says: shape (sum of weights,), ascending.
+
+    Parameters
+    ----------
+    where : str
+        Names the table and where the weights come from, for messages.
+    weights : array-like of shape (n_rows,)
+        Whole numbers of at least 0. Rows of weight 0 are not taken.
+    n_rows : int
+        Rows of the table.
+
+    Raises
+    ------
+    DataError
+        If they are not such weights, or stand for more than `MOST_ROWS` rows.
+
+    Examples
+    --------
+    >>> repeated_rows("table", [2, 0, 1], 3).tolist()
+    [0, 0, 2]
+    """
+    values = numbers_of_rows(where, weights, n_rows)
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0) & (values == np.floor(values))))
+    if len(wrong):
+        raise DataError(
+            f"{where} must count equal rows, in whole numbers of at least 0, but row {wrong[0] + 1} has "
+            f"{values[wrong[0]]:g}. Round them, if they are counts."
+        )
+    total = values.sum()
+    if not total:
+        raise DataError(f"{where} are zero in every row. At least some rows must count.")
+    if total > MOST_ROWS:
+        raise DataError(
+            f"{where} stand for {total:,.0f} rows, but at most {MOST_ROWS:,} can be written out. Divide the weights."
+        )
+    return np.repeat(np.arange(n_rows), values.astype(np.int64))
+
+
+def sampling_weights(where: str, weights: Any, n_rows: int) -> np.ndarray:
+    """Return sampling weights as floats, shape (n_rows,).
+
+    Parameters
+    ----------
+    where : str
+        Names the table and where the weights come from, for messages.
+    weights : array-like of shape (n_rows,)
+        Numbers of at least 0, not all 0, in proportion to how many members of the population a row stands for.
+    n_rows : int
+        Rows of the table.
+
+    Raises
+    ------
+    DataError
+        If they are not such weights.
+
+    Examples
+    --------
+    >>> sampling_weights("table", [2, 0.5], 2)
+    array([2. , 0.5])
+    """
+    values = numbers_of_rows(where, weights, n_rows)
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(wrong):
+        raise DataError(
+            f"{where} must be sampling weights, numbers of at least 0, but row {wrong[0] + 1} has "
+            f"{values[wrong[0]]:g}. Correct it, or give 0 to leave the row out."
+        )
+    if not values.any():
+        raise DataError(f"{where} are zero in every row. At least some rows must count.")
+    return values
+
+
+def numbers_of_rows(where: str, values: Any, n_rows: int) -> np.ndarray:
+    """Return an array-like of one number per row as floats; raises `DataError` if it is not one.
+
+    Examples
+    --------
+    >>> numbers_of_rows("table", [2, 1], 2)
+    array([2., 1.])
+    """
+    try:
+        found = np.asarray(without_mask(values), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where} must be numbers: {error}.") from error
+    if found.shape != (n_rows,):
+        raise DataError(f"{where} have the shape {found.shape}, but there are {n_rows:,} rows. Give one per row.")
+    return found
+
+
+def labels_as_numbers(where: str, what: str, given: Any, n_rows: int) -> np.ndarray:
+    """Return labels of rows as numbers from 0 on, shape (n_rows,); raises `DataError` if rows have none.
+
+    `what` they are the labels of, such as groups, is for messages.
+
+    Examples
+    --------
+    >>> labels_as_numbers("table", "groups", ["b", "a", "b"], 3)
+    array([1, 0, 1])
+    """
+    labels = np.asarray(without_mask(given))
+    if labels.shape != (n_rows,):
+        raise DataError(f"{where}: {what} have the shape {labels.shape}, but there are {n_rows:,} rows. Give one each.")
+    column = column_from_array(what, labels)
+    if column.n_missing():
+        raise DataError(f"{where}: {what} are missing in {column.n_missing()} rows. Give each row one.")
+    return np.unique(column.cells(), return_inverse=True)[1].astype(np.int64)

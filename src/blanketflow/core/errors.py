@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .printable import printable
-from .redaction import redacted_text
+from .printable import printable, redacted_text
 
 #: Longer values are cut in messages.
 _MOST = 80

@@ -32,9 +32,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import errors
-from .counted_warnings import as_plain, give_again, with_warnings
 from .errors import BlanketflowError, WrongAnswerError
 from .limits import LimitReached, in_seconds
+from .messages import as_plain, give_again, with_warnings
 from .printable import printable
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"

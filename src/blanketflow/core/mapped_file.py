@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .column import Column
-from .folders import not_written
-from .wide_columns import WideColumns
+from .column import Column, WideColumns
+from .files import not_written
 
 #: The most bytes that a cell takes.
 WIDEST = 8

@@ -6,13 +6,13 @@ import copyreg
 import dataclasses
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from .cards import Card
 from .errors import ConfigError, Faults, ParameterError, closest, correction, did_you_mean, shown
-from .sizes import size_in_bytes
 
 
 @dataclass(frozen=True)
@@ -404,3 +404,24 @@ def _of_id(package: str, identifier: str) -> Any:
 
     found = look_up(package, identifier, "class")
     return found.__new__(found)
+
+
+#: What texts say a size, and how many bytes the units are: those of disks, as in `BLANKETFLOW_MAX_GB`.
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(B|KB|MB|GB|TB|)", re.IGNORECASE)
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def size_in_bytes(said: Any) -> int | None:
+    """Return a size in bytes, given as a whole number of them or as text with a unit; None if it is neither or 0.
+
+    Examples
+    --------
+    >>> size_in_bytes("2GB"), size_in_bytes("1.5 mb"), size_in_bytes(8)
+    (2000000000, 1500000, 8)
+    >>> size_in_bytes("much"), size_in_bytes(-1), size_in_bytes(0.5), size_in_bytes(True)
+    (None, None, None, None)
+    """
+    if not isinstance(said, str | int) or isinstance(said, bool):
+        return None
+    found = _SIZE.fullmatch(str(said).strip())
+    return int(float(found[1]) * _UNITS[found[2].upper()]) or None if found else None

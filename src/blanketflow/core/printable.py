@@ -1,11 +1,16 @@
-"""Text of foreign origin as a terminal, a page or a spreadsheet may show it."""
+"""Makes text of unknown origin safe to show: no control characters, no formulas, no passwords or tokens of URLs.
+
+Only URL keys known to be harmless keep their values, because servers have many names for a token.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 #: What makes a text a formula when it begins with it; the wide signs do where Japanese is written.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -91,3 +96,112 @@ def listed(texts: Iterable[object], most: int = 5, between: str = ", ") -> str:
 
 def _is_hidden(character: str) -> bool:
     return character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+#: An environment variable that a configuration names: its value is not in the text.
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+#: What stands for a secret.
+HIDDEN = "***"
+#: Keys whose values say which data are meant and how they are written.
+_HARMLESS = re.compile(
+    "acc(ession)?|alt|branch|charset|columns?|commit|database|dataset|date|day|dbname|delim(iter)?|dl|doi|download|"
+    "driver|encoding|encrypt|end|export|ext|fields?|file(name)?|fmt|format|from|gid|headers?|host|ids?|inline|"
+    "lang(uage)?|limit|locale|mode|month|name|offset|order|output|page|path|per_page|persistentid|port|raw|record|ref|"
+    "region|release|resource|rev(ision)?|rows|schema|select|sep|series|server|sheet|size|sort|sslmode|start|subset|"
+    "table|timeout|title|to|trustservercertificate|type|until|uri|v|ver|version(id)?|view|year",
+    re.IGNORECASE,
+)
+#: A harmless value: short, and without signs that could begin a key of its own.
+_PLAIN = re.compile(r"[\w.,:+*/ ()~-]{0,100}")
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?:([a-z][a-z0-9+.-]*)://|https?:/)", re.IGNORECASE)
+# What a person means by user:password@, also where the password holds a sign that would end the host. Of a web server
+# `host:80/a@b` is a port and a path.
+_USER = re.compile(r"[^/?#]*@")
+_LOOSE_USER = re.compile(r"[^:/?#@]*:[^@]*@")
+_LOOSE_USER_OF_WEB = re.compile(r"[^:/?#@]*:(?!\d+[/?#])[^@]*@")
+_PIECE = re.compile(r"([?&;#])([^?&;#]*)")
+_SETTING = re.compile(r"""([\w. -]+?)\s*=\s*(\{[^}]*\}|'[^']*'|"[^"]*"|[^;&\s]*)""")
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|https?:/)[^\s'\"<>`]+", re.IGNORECASE)
+_AFTER = ".,:;)]}"
+
+
+class Value(NamedTuple):
+    """A value in a URL that may be secret: its key, what stands there, and from where to where."""
+
+    key: str
+    text: str
+    start: int
+    end: int
+
+
+def redacted(url: str) -> str:
+    """Return a URL or connection string with ``***`` for what may be secret; names of environment variables stay.
+
+    Examples
+    --------
+    >>> redacted("https://host/t.csv?version=2&key=abc"), redacted("https://host/t.csv?token=${TOKEN}")
+    ('https://host/t.csv?version=2&key=***', 'https://host/t.csv?token=${TOKEN}')
+    >>> redacted("postgresql://me:secret@host/db"), redacted("postgresql://me:${PGPASSWORD}@host/db")
+    ('postgresql://***@host/db', 'postgresql://me:${PGPASSWORD}@host/db')
+    """
+    for value in reversed(secret_values(url)):
+        url = url[: value.start] + HIDDEN + url[value.end :]
+    return url
+
+
+def redacted_text(text: str) -> str:
+    """Return a text with every URL in it redacted.
+
+    Examples
+    --------
+    >>> redacted_text("there is no https://me:secret@host/t.csv#part. Look")
+    'there is no https://***@host/t.csv#***. Look'
+    """
+    return _URL.sub(_redacted_match, text) if ":/" in text else text
+
+
+def secret_values(url: str) -> list[Value]:
+    """Return what `redacted` hides, in order."""
+    return [value for value in values(url) if not _is_harmless(value)]
+
+
+def values(url: str) -> list[Value]:
+    """Return user-info, and every value of query, parameters and fragment, in order; nothing has to be a valid URL."""
+    scheme = _SCHEME.match(url)
+    if scheme is None:
+        return [Value(found[1].strip(), found[2], found.start(2), found.end(2)) for found in _SETTING.finditer(url)]
+    start = scheme.end()
+    loose = _LOOSE_USER_OF_WEB if (scheme[1] or "http").lower() in ("http", "https") else _LOOSE_USER
+    ends = [found.end() - 1 for found in (_USER.match(url, start), loose.match(url, start)) if found]
+    users = [Value("user", url[start : max(ends)], start, max(ends))] if ends else []
+    return [*users, *_pieces(url, max(ends, default=start))]
+
+
+def _pieces(url: str, start: int) -> Iterator[Value]:
+    for found in _PIECE.finditer(url, start):
+        if found[1] == "#":
+            yield Value("#", url[found.start(2) :], found.start(2), len(url))
+            return
+        key, sign, value = found[2].partition("=")
+        if sign:
+            yield Value(unquote(key), value, found.end() - len(value), found.end())
+        elif key:
+            yield Value("", key, found.start(2), found.end())
+
+
+def _is_harmless(value: Value) -> bool:
+    text = value.text
+    if not text or text == HIDDEN or VARIABLE.fullmatch(text):
+        return True
+    if value.key == "user":  # a name with a password elsewhere; a name alone may be a token
+        return bool(VARIABLE.fullmatch(text.partition(":")[2]))
+    if not value.key:
+        return bool(_HARMLESS.fullmatch(unquote(text)))
+    return bool(_HARMLESS.fullmatch(value.key) and _PLAIN.fullmatch(unquote(text)))
+
+
+def _redacted_match(found: re.Match[str]) -> str:
+    url = found[0].rstrip(_AFTER)
+    if found[0][len(url) :].startswith("}") and url.count("{") > url.count("}"):
+        url += "}"
+    return redacted(url) + found[0][len(url) :]

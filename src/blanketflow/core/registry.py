@@ -1,18 +1,28 @@
-"""Discovery of methods, CI tests and models: each class with a card in a package, and whether a class is foreign."""
+"""Finds the classes with a card, and loads plug-ins: methods, CI tests, models and result tables of other packages.
+
+A module that a config names may also lie beside the config. It is imported only if no installed module has its name, so
+a ``numpy.py`` in that folder never runs. Folder and module names are passed on in environment variables: a job does not
+know the config, and joblib unpickles objects of these modules in a new process before any other code runs.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import os
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mean
-from .modules_beside import find_beside
+from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mean, shown
 from .printable import printable
 
 if TYPE_CHECKING:
@@ -136,3 +146,116 @@ def is_foreign(chosen: Any) -> bool:
     if type(chosen).__module__.partition(".")[0] != __package__.partition(".")[0]:
         return True
     return getattr(chosen, "wraps_others", False) or is_foreign(getattr(chosen, "model", None))
+
+
+#: Folders in which named modules are looked for, and the modules that were named and found; separated as in PATH.
+FOLDERS, MODULES = "BLANKETFLOW_PLUGIN_FOLDERS", "BLANKETFLOW_PLUGIN_MODULES"
+
+
+def look_in(folder: str | Path) -> None:
+    """Look for named modules in a folder, in this process and in those that it starts."""
+    _add(FOLDERS, str(Path(folder).absolute()))
+
+
+def find_beside(name: str) -> bool:
+    """Make a module without dots importable if it lies in one of the folders; return whether it does.
+
+    Examples
+    --------
+    >>> find_beside("no_such_module")
+    False
+    """
+    spec = PathFinder.find_spec(name, _known(FOLDERS))
+    if spec is None or spec.origin is None:
+        return False
+    _add(MODULES, name)
+    _begin()
+    return True
+
+
+def _known(variable: str) -> list[str]:
+    return [entry for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+
+
+def _add(variable: str, entry: str) -> None:
+    if entry not in _known(variable):
+        os.environ[variable] = os.pathsep.join([*_known(variable), entry])
+
+
+class _Named(MetaPathFinder):
+    """Finds the modules that were named, and no others."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where a named module lies."""
+        return PathFinder.find_spec(fullname, _known(FOLDERS)) if fullname in _known(MODULES) else None
+
+
+def _begin() -> None:
+    if not any(isinstance(finder, _Named) for finder in sys.meta_path):
+        sys.meta_path.append(_Named())  # the last: whatever is installed comes first
+
+
+if _known(MODULES):
+    _begin()
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """What a run found, as a further table takes it.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        Rows of all evaluations with `dataset`, `selector` and `selected_on`: ``training rows``, or ``all rows`` of
+        those that have seen the test rows.
+    tables : dict of str to DataFrame
+        The result tables runtime, truth and statuses.
+    n_folds : int or str
+        The config's ``splits: evaluation``.
+    """
+
+    scores: Any
+    tables: Mapping[str, Any]
+    n_folds: int | str
+
+
+class FurtherTable(ABC):
+    """A result table that a run makes beside its own, from outside the package.
+
+    Options of the config are arguments of the constructor. A changed file, option or class makes the table again.
+
+    Examples
+    --------
+    >>> class Best(FurtherTable):
+    ...     def make(self, run):
+    ...         return run.scores.groupby(["dataset", "metric"], as_index=False)["value"].max()
+    >>> Best().files()
+    []
+    """
+
+    def files(self) -> list[str]:
+        """Return the files that the table is made of beside the run."""
+        return []
+
+    def check(self, where: str, n_folds: int | str) -> None:  # noqa: B027 (nothing to refuse unless a class says so)
+        """Raise `ConfigError`, whose message begins with `where`, if a run with this evaluation tells nothing."""
+
+    @abstractmethod
+    def make(self, run: RunResults) -> Any:
+        """Return the table, a DataFrame."""
+
+
+def further_table(name: str, spec: Mapping[str, Any]) -> FurtherTable:
+    """Return the table that a config names; raises `ConfigError` if there is none."""
+    where, options = f"config: tables.{name}", {key: value for key, value in spec.items() if key != "type"}
+    found = import_name(spec["type"])
+    if not (isinstance(found, type) and issubclass(found, FurtherTable)):
+        raise ConfigError(
+            f"{where}: {shown(spec['type'])} is no result table: derive it from blanketflow.plugins.FurtherTable."
+        )
+    try:
+        return found(**options)
+    except TypeError as error:
+        raise ConfigError(f"{where}: {error}. Mend its options.") from error

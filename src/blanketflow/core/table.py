@@ -1,25 +1,24 @@
-"""The table that tests, methods and models read: named columns of known kind, dense or sparse."""
+"""The table that tests, methods and models read: its columns, their order, levels, and the design of the sample."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from functools import cached_property
+from itertools import pairwise
+from operator import eq
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
-from .column import Column, SparseValues
-from .column_order import by_names
-from .design import Design
+from .column import Column, SparseValues, WideColumns
 from .errors import DataError, UnknownNameError, did_you_mean
 from .mapped_file import kept_like
-from .unicode_text import check_unicode
-from .wide_columns import WideColumns
 
 __all__ = [
     "Column",
@@ -306,3 +305,200 @@ def sort_labels(labels: Iterable[str]) -> list[str]:
     if any(value != value for value in values):
         return labels  # NaN has no order: the order of the set would remain, which differs between processes
     return [label for _, label in sorted(zip(values, labels, strict=True))]
+
+
+#: What weights are, as a configuration says it: numbers of equal rows, or how much of a population each row stands for.
+COUNTS, SAMPLING = WEIGHTS_ARE = ("counts", "sampling")
+#: With fewer clusters than this the p-values of tests that know the design may be too small; see docs/sample-design.md.
+ENOUGH_CLUSTERS = 40
+
+
+@dataclass(frozen=True)
+class Design:
+    """Sampling weights and clusters of the rows of a table.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,), or None
+        Positive numbers in proportion to how many members of the population a row stands for; None if all are equal.
+    clusters : ndarray of int of shape (n,), or None
+        Rows with equal numbers were drawn together, such as those of one patient; None if each row was drawn by itself.
+    within : ndarray of int of shape (n,), or None
+        Strata within which CI tests are made, such as sites, as numbers; None for none.
+
+    Examples
+    --------
+    >>> design = Design(np.array([1.0, 3.0, 2.0]), np.array([7, 7, 4]))
+    >>> design.shares(), design.numbers()
+    (array([0.5, 1.5, 1. ]), array([1, 1, 0]))
+    >>> design.take(np.array([0, 1])).n_clusters
+    1
+    """
+
+    weights: np.ndarray | None = None
+    clusters: np.ndarray | None = None
+    within: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> Design:
+        """Return the design of some of the rows."""
+        parts = (self.weights, self.clusters, self.within)
+        return Design(*(None if part is None else part[rows] for part in parts))
+
+    @property
+    def n_clusters(self) -> int | None:
+        """How many clusters there are; None if each row was drawn by itself."""
+        return None if self.clusters is None else len(np.unique(self.clusters))
+
+    def shares(self) -> np.ndarray | None:
+        """Return the weights in units of their mean, shape (n,); None if all are equal."""
+        return None if self.weights is None else self.weights / self.weights.mean()
+
+    def numbers(self) -> np.ndarray | None:
+        """Return the clusters as numbers from 0 on without gaps, shape (n,); None if each row was drawn by itself.
+
+        None also if all rows are of one cluster, such as the only site of a fold: what they have in common cannot be
+        told, and given that they are independent.
+        """
+        if self.clusters is None:
+            return None
+        kinds, numbers = np.unique(self.clusters, return_inverse=True)
+        return numbers if len(kinds) > 1 else None
+
+
+def effective_rows(weights: np.ndarray) -> float:
+    """Return of how many equal rows a mean by these weights is as certain, if they have nothing to do with it (Kish).
+
+    Kish (1965) Survey sampling, Wiley.
+
+    Examples
+    --------
+    >>> effective_rows(np.array([1.0, 1.0, 1.0])), effective_rows(np.array([3.0, 1.0]))
+    (3.0, 1.6)
+    """
+    return float(weights.sum() ** 2 / np.sum(weights**2))
+
+
+def is_complex(design: Design | None) -> bool:
+    """Whether rows are clustered, or have sampling weights: then p-values are not those of independent, equal rows.
+
+    Examples
+    --------
+    >>> is_complex(Design(weights=np.array([1.0, 2.0]))), is_complex(Design(within=np.array([0, 1]))), is_complex(None)
+    (True, False, False)
+    """
+    return design is not None and (design.weights is not None or design.numbers() is not None)
+
+
+_DIGITS = re.compile("([0-9]+)")
+
+
+def by_names(names: Sequence[str]) -> np.ndarray | None:
+    """Return the positions of names in natural order, shape (d,); None if they are in this order already.
+
+    Texts go by their characters and numbers in them by their value, so that the columns of an array, ``x0, x1, ...``,
+    are in order. Methods and models see features in this order: random draws, ties and sums then do not depend on the
+    order of the table.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names, d different ones.
+
+    Returns
+    -------
+    ndarray of int64, or None
+        Where the first name of the order stands in `names`, then the second, and so on.
+
+    Examples
+    --------
+    >>> by_names(["x0", "x2", "x10"]) is None
+    True
+    >>> by_names(["size", "x10", "age", "x9"]).tolist()
+    [2, 0, 3, 1]
+    """
+    # The names of an array's columns, of which there may be a million, are compared without making keys.
+    if all(map(eq, names, map("x{}".format, range(len(names))))) or all(
+        one < other for one, other in pairwise(map(natural_key, names))
+    ):
+        return None
+    return np.array(sorted(range(len(names)), key=[*map(natural_key, names)].__getitem__), dtype=np.int64)
+
+
+def natural_key(name: str) -> tuple[list[str | tuple[int, str]], str]:
+    """Return what a name is sorted by: texts and numbers in turn, then the name, for ``01`` and ``1``.
+
+    Examples
+    --------
+    >>> natural_key("x10") > natural_key("x9"), natural_key("x09") < natural_key("x9")
+    (True, True)
+    """
+    parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
+    # A number without leading zeros is greater if it is longer, or as long and greater as text: of any length.
+    parts[1::2] = [(len(digits), digits) for digits in (str(part).lstrip("0") for part in parts[1::2])]
+    return parts, name
+
+
+#: Numbers with at most this many different values are taken as levels: they are not binned, nor imputed by residuals.
+FEW_VALUES = 10
+
+
+def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) -> Column:
+    """Make a categorical column from positions in `labels`, which may repeat and need not all occur.
+
+    A cell is missing where its code is -1 or its label None.
+
+    >>> column_of_codes("a", np.array([0, 1, 2, -1]), ["b", None, "a"]).values
+    array([ 1, -1,  0, -1], dtype=int32)
+    """
+    levels = sort_labels({label for label in labels if label is not None})
+    place = {level: code for code, level in enumerate(levels)}
+    lookup = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int32)
+    return Column(name, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
+
+
+def used_levels(column: Column) -> Column:
+    """Return a categorical column with the levels that occur, sorted; any other column as it is."""
+    if column.kind != CATEGORICAL:
+        return column
+    present = np.flatnonzero(np.bincount(column.values[column.values >= 0], minlength=len(column.levels)))
+    if sort_labels([column.levels[code] for code in present]) == [*column.levels]:
+        return column
+    occurring = set(present.tolist())
+    labels = [level if code in occurring else None for code, level in enumerate(column.levels)]
+    return column_of_codes(column.name, column.values, labels)
+
+
+def with_used_levels(table: Table) -> Table:
+    """Return a table with only those levels of its categorical columns that occur."""
+    if isinstance(table.columns, WideColumns):
+        return table
+    return Table([used_levels(column) for column in table.columns], table.design)
+
+
+def check_unicode(what: str, texts: Collection[str]) -> None:
+    r"""Raise `DataError` if a text holds a lone surrogate; the message begins with `what`.
+
+    Examples
+    --------
+    >>> check_unicode("column 'a' holds", ["größe"])
+    >>> check_unicode("column 'a' holds", ["gr\udcf6sse"])
+    Traceback (most recent call last):
+    ...
+    blanketflow.core.errors.DataError: column 'a' holds 'gr\udcf6sse', which is not valid Unicode text. ...
+    """
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        wrong = next(text for text in texts if not _is_unicode(text))
+        raise DataError(
+            f"{what} {wrong[:40]!a}, which is not valid Unicode text. Read it again in its right encoding, or replace "
+            "what cannot be read."
+        ) from None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

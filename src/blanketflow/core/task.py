@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, NUMERIC, REGRESSION
+from .convert import from_least
 from .errors import DataError
 from .table import Column, labelled
-from .whole_numbers import from_least
 
 #: A numeric target with at most this many distinct whole values, each seen 5 times on average, is a class label.
 MAX_NUMERIC_CLASSES = 20

@@ -12,8 +12,7 @@ from ..ci.contingency.binning import BLOCK, cut_points
 from ..ci.contingency.packed_codes import PackedCodes, PackedTables
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER
 from ..core.errors import DataError
-from ..core.levels import FEW_VALUES
-from ..core.table import Column
+from ..core.table import FEW_VALUES, Column
 from ..core.task import target_column
 from .agreement import CROSS_PRODUCTS, PAIRS, TRIPLES, Agreement, Coding
 from .row_blocks import RowBlocks

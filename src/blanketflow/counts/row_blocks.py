@@ -12,8 +12,7 @@ import numpy as np
 
 from ..core.cards import REGRESSION
 from ..core.errors import DataError
-from ..core.levels import used_levels
-from ..core.table import Column, Table
+from ..core.table import Column, Table, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, ROWS_PER_NUMERIC_CLASS
 from ..data.arrow import cell_bytes, columns_from_arrow
 from ..data.column_roles import check_settings, feature_names, prepare_target, setting

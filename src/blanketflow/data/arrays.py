@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import BOOLEAN, INTEGER, NUMERIC
+from ..core.column import WideColumns
 from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
-from ..core.table import Column, column_from_array
-from ..core.unicode_text import check_unicode
-from ..core.wide_columns import WideColumns
+from ..core.table import Column, check_unicode, column_from_array
 from .column_roles import check_width, setting
 from .input_file import Unpacking
 from .missing_markers import MissingMarkers

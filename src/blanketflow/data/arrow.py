@@ -10,9 +10,8 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
-from ..core.levels import column_of_codes
 from ..core.mapped_file import kept_in
-from ..core.table import Column
+from ..core.table import Column, column_of_codes
 from .beyond_memory import file_beyond
 from .dialect import Head
 from .input_file import Unpacking

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from ..core.errors import ConfigError
 from ..core.mapped_file import WIDEST, MappedFile
-from ..core.sizes import size_in_bytes
+from ..core.parameters import size_in_bytes
 
 #: Says the limit of a process, as a size such as 2GB.
 VARIABLE = "BLANKETFLOW_MAX_MEMORY"

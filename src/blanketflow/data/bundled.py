@@ -23,7 +23,7 @@ class Bundled:
     task: str
     task_reason: str
     class_counts: dict[str, int] | None = None
-    #: What `core.flags.has_flags` and `core.bends.bends_seen` say of it.
+    #: What `has_flags` and `bends_seen` of `core.column_checks` say of it.
     has_flags: bool = False
     bends: str = ""
 

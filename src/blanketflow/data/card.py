@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
+from ..core.column import SparseColumns, WideColumns
 from ..core.table import Column, SparseValues
-from ..core.wide_columns import SparseColumns, WideColumns
 from .column_roles import RawTable
 from .columns import CELLS, blocks_of, content_keys, missing_by_column
 from .findings import findings

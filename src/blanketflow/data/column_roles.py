@@ -10,19 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
-from ..core.design import SAMPLING, Design
-from ..core.design_arguments import repeated_rows, sampling_weights
+from ..core.column import WideColumns
+from ..core.column_checks import what_is_held
+from ..core.convert import MOST_WHOLE, repeated_rows, sampling_weights
 from ..core.errors import ConfigError, DataError, did_you_mean
-from ..core.levels import used_levels
 from ..core.mapped_file import kept_like
-from ..core.number_texts import what_is_held
+from ..core.parameters import size_in_bytes
 from ..core.printable import listed
 from ..core.rows import MOST_GROUPS
-from ..core.sizes import size_in_bytes
-from ..core.table import Column, Table, labelled
+from ..core.table import SAMPLING, Column, Design, Table, labelled, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
-from ..core.whole_numbers import MOST_WHOLE
-from ..core.wide_columns import WideColumns
 from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
 from .dialect import FoundOut
 from .missing_markers import Found, check_classes, of_columns

@@ -10,9 +10,9 @@ from itertools import chain, pairwise
 import numpy as np
 
 from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
+from ..core.column import MatrixColumns, SparseColumns, WideColumns
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table
-from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 
 #: Number of cells processed at a time.
 CELLS = 2**22

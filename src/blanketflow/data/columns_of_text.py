@@ -12,8 +12,7 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
-from ..core.levels import column_of_codes
-from ..core.table import Column
+from ..core.table import Column, column_of_codes
 from .columns import UNNAMED
 from .dialect import Dialect, NumberFormat, number_format
 from .missing_markers import NUMBERS, MissingMarkers, among_numbers, among_texts

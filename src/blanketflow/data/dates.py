@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
+from ..core.column import WideColumns
 from ..core.errors import DataError
 from ..core.printable import listed
 from ..core.table import Column
-from ..core.wide_columns import WideColumns
 from .column_roles import columns_of_rows, setting
 
 DROP, ORDINAL, PARTS = "drop", "ordinal", "parts"

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ..core.column import MatrixColumns, WideColumns
 from ..core.errors import DataError
 from ..core.mapped_file import kept_like
 from ..core.table import Column, SparseValues, Table
-from ..core.wide_columns import MatrixColumns, WideColumns
 from .columns import missing_by_column
 
 _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}

@@ -11,8 +11,7 @@ import numpy as np
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
-from ..core.table import Column, Table
-from ..core.unicode_text import check_unicode
+from ..core.table import Column, Table, check_unicode
 from .arrow_frames import as_frame
 from .storage import WIDE
 

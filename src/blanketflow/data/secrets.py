@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote, unquote_plus
 
 from ..core.errors import ConfigError
-from ..core.redaction import HIDDEN, VARIABLE, Value, redacted, redacted_text, secret_values, values
+from ..core.printable import HIDDEN, VARIABLE, Value, redacted, redacted_text, secret_values, values
 
 #: Keys of a spec that may be a URL.
 _KEYS = ("source", "path", "target_path")

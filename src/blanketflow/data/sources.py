@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..core.column_checks import number_texts
 from ..core.errors import ConfigError, DataError
 from ..core.formats import find_format
-from ..core.number_texts import number_texts
-from ..core.redaction import redacted
+from ..core.printable import redacted
 from ..core.table import Column
 from .bundled import TARGET, read_bundled
 from .card import with_findings

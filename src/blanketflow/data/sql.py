@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ArtefactError, ConfigError, DataError
-from ..core.redaction import redacted
+from ..core.printable import redacted
 from .arrow import columns_from_arrow
 from .artefacts import read_arrow, write_arrow
 from .download import cache_folder, storing

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
-from ..core.design import Design
+from ..core.column import MatrixColumns, SparseColumns, WideColumns
+from ..core.convert import counted_from_least
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.mapped_file import kept_in
-from ..core.table import Column, SparseValues, Table
-from ..core.whole_numbers import counted_from_least
-from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
+from ..core.table import Column, Design, SparseValues, Table
 from .arrow import cell_bytes, column_from_arrow, column_to_arrow, joined, names_by_cells, numbers_from_arrow
 from .artefacts import arrow_array, opened, write_blocks
 from .beyond_memory import file_beyond

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.results import CIResult
-from ..core.stand_ins import StandIn
+from ..core.results import CIResult, StandIn
 
 #: Roles that a feature can have in a blanket.
 PARENT_OR_CHILD, SPOUSE, MEMBER = "parent_or_child", "spouse", "member"

@@ -24,7 +24,6 @@ from ..core.cards import (
     TASKS,
     Card,
 )
-from ..core.design import Design
 from ..core.errors import (
     BlanketflowError,
     ConfigError,
@@ -35,12 +34,12 @@ from ..core.errors import (
     WrongAnswerError,
 )
 from ..core.formats import Format
-from ..core.further_table import FurtherTable, RunResults
 from ..core.limits import LimitReached
 from ..core.parameters import anything, choice, feature_counts, integer, number
+from ..core.registry import FurtherTable, RunResults
 from ..core.results import CIResult, CIResults
 from ..core.seeds import derive_rng, derive_seed
-from ..core.table import Column, Table
+from ..core.table import Column, Design, Table
 from ..models import get_model
 from ..models.base import Model
 from ..moves.backward import remove_in_one_pass, remove_until_stable

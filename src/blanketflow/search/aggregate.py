@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
 
-from ..core.column_order import natural_key
 from ..core.errors import ParameterError, did_you_mean, shown
 from ..core.numerics import comparable_number
-from ..core.stand_ins import StandIn
+from ..core.results import StandIn
+from ..core.table import natural_key
 from ..moves.steps import Step
 
 #: The names of the rules; ``frequency`` needs a threshold.

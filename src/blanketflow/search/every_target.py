@@ -9,10 +9,9 @@ from joblib import Parallel, delayed
 
 from ..ci.base import BoundTest
 from ..ci.feature_groups import bind_groups, variables
-from ..core.counted_warnings import say_once, with_warnings
 from ..core.limits import NO_LIMITS, LimitReached
+from ..core.messages import SILENT, STEPS, Teller, say_once, with_warnings
 from ..core.prior import Known
-from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.results import CIResults
 from ..core.table import Table
 from ..moves.steps import Step

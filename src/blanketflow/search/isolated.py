@@ -16,8 +16,7 @@ from ..ci.base import CITest
 from ..core.isolation import in_child
 from ..core.limits import Limits
 from ..core.registry import is_foreign
-from ..core.results import CIResults
-from ..core.stand_ins import StandIn
+from ..core.results import CIResults, StandIn
 from ..moves.steps import Answer, Step
 from ..selectors.base import Method, Problem
 

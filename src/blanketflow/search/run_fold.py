@@ -8,16 +8,16 @@ from functools import partial
 import numpy as np
 
 from ..ci.base import BoundTest, CITest
+from ..core.convert import counted_from_least
 from ..core.errors import DataError
 from ..core.limits import NO_LIMITS, Limits
+from ..core.messages import SILENT, Teller
 from ..core.printable import listed
 from ..core.prior import NOTHING, PriorKnowledge
-from ..core.progress_lines import SILENT, Teller
 from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
 from ..core.table import Column, Table
-from ..core.whole_numbers import counted_from_least
 from ..moves.steps import Step, standing
 from ..selectors.base import FoldOutcome, Method, Problem, refused_by, worst_status
 from ..selectors.compatibility import check_min_effect, check_resolution

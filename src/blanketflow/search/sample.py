@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..ci.base import CITest
-from ..core.convert import as_table, column_of_objects
-from ..core.design import Design
-from ..core.design_arguments import as_design, labels_as_numbers, weighted_rows
+from ..core.convert import as_design, as_table, column_of_objects, labels_as_numbers, weighted_rows
 from ..core.errors import DataError
-from ..core.levels import used_levels, with_used_levels
-from ..core.table import Column, Table
+from ..core.table import Column, Design, Table, used_levels, with_used_levels
 from ..core.task import infer_task, target_column
 from ..data.arrow_frames import as_frame
 from ..data.columns import first_infinite, gaps, missing_by_column

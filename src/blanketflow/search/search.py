@@ -13,18 +13,15 @@ from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, described, why_no_spline
 from ..ci.missing import incomplete_rule
 from ..core.cards import IMPUTATIONS
-from ..core.counted_warnings import Counts, with_warnings
-from ..core.design import is_complex
 from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError
-from ..core.levels import with_used_levels
 from ..core.limits import NO_LIMITS, Limits
+from ..core.messages import SILENT, Counts, Teller, with_warnings
 from ..core.parameters import Configurable
 from ..core.prior import NOTHING, PriorKnowledge
-from ..core.progress_lines import SILENT, Teller
+from ..core.results import StandIn
 from ..core.rows import sample_told, sampled, searched_rows, seed_of_split, why_no_splits
 from ..core.seeds import DEFAULT_SEED, derive_seed
-from ..core.stand_ins import StandIn
-from ..core.table import Table
+from ..core.table import Table, is_complex, with_used_levels
 from ..data.splits import rows_of_folds
 from ..selectors import get_method
 from ..selectors.base import FoldOutcome, Method, worst_status

@@ -14,7 +14,7 @@ from ..ci.engines import columns_of
 from ..ci.number_of_tests import Count, Tally
 from ..core.errors import WrongAnswerError, shown
 from ..core.limits import LimitReached
-from ..core.progress_lines import STEPS
+from ..core.messages import STEPS
 from ..moves.steps import Answer, Step, standing
 from ..selectors.base import Method, Problem
 from ..selectors.stand_ins import with_stand_ins

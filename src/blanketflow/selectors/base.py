@@ -18,9 +18,9 @@ from ..ci.feature_groups import bind_groups
 from ..ci.number_of_tests import Tally
 from ..core.cards import CROSS_PRODUCTS, TRIPLES
 from ..core.limits import NO_LIMITS, Allowance, Limits
+from ..core.messages import SILENT, Teller
 from ..core.numerics import comparable_number
 from ..core.parameters import Configurable
-from ..core.progress_lines import SILENT, Teller
 from ..core.results import CIResults
 from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng
@@ -44,7 +44,7 @@ class Problem:
     Parameters
     ----------
     features : sequence of str
-        Names in search order, which decides ties. The order is that of `core.column_order`, unless the method follows
+        Names in search order, which decides ties. The order is that of `core.table.by_names`, unless the method follows
         the order of the table.
     target : str
         Name of the target.

@@ -12,10 +12,10 @@ from ..ci.choice import AUTO
 from ..ci.effect import MIN_EFFECT, why_p_values_do_not_select
 from ..ci.missing import incomplete_rule, why_not_incomplete, with_incomplete
 from ..core.cards import EXACT, IMPUTATIONS
-from ..core.design import ENOUGH_CLUSTERS, SAMPLING
 from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import discover
 from ..core.results import CIResults
+from ..core.table import ENOUGH_CLUSTERS, SAMPLING
 from .base import Method
 
 #: The columns of each group of features, by its name.

@@ -15,10 +15,9 @@ from ..ci.choice import choose_test, described
 from ..ci.effect import NATS
 from ..ci.missing import with_incomplete
 from ..ci.number_of_tests import Tally
-from ..core.design import is_complex
-from ..core.results import CIResult, CIResults
-from ..core.stand_ins import StandIn
-from ..core.wide_columns import SparseColumns
+from ..core.column import SparseColumns
+from ..core.results import CIResult, CIResults, StandIn
+from ..core.table import is_complex
 from ..moves.steps import Step
 
 if TYPE_CHECKING:

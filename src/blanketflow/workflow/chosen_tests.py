@@ -9,8 +9,8 @@ from math import ceil
 from ..ci import CITest
 from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, why_no_spline
 from ..config.typed import ChosenTest, Config, Selector
-from ..core.design import COUNTS, SAMPLING
 from ..core.rows import LEAVE_GROUP_OUT
+from ..core.table import COUNTS, SAMPLING
 from .peek import Facts
 
 

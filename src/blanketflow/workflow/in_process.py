@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ci.base import CITest
 from ..config.identifiers import TestOnRows
-from ..core.counted_warnings import Counts, say_once, with_warnings
+from ..core.messages import Counts, say_once, with_warnings
 from ..core.parameters import Configurable
 from ..data.beyond_memory import limited_memory
 from ..data.column_roles import RawTable, max_memory

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..ci.choice import range_as_levels, usual_levels
-from ..core.bends import bends_seen
 from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
+from ..core.column import SparseColumns
+from ..core.column_checks import bends_seen, has_flags
 from ..core.errors import DataError
-from ..core.flags import has_flags
 from ..core.table import Column
 from ..core.task import Task
-from ..core.wide_columns import SparseColumns
 from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header, read_npz_range
 from ..data.arrow import read_parquet_head
 from ..data.artefacts import read_json, write_json

@@ -12,7 +12,7 @@ from ..config.checks import READ_BY_SNAKEMAKE
 from ..config.reading import read_as_far_as_possible, read_config
 from ..config.typed import Config
 from ..core.errors import ConfigError, Faults, ParameterError, as_config_error, shown
-from ..core.further_table import further_table
+from ..core.registry import further_table
 from ..core.rows import LEAVE_GROUP_OUT
 from ..data.download import with_copies
 from ..data.input_file import existing_file

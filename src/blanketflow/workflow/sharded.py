@@ -8,8 +8,8 @@ from typing import Any
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
 from ..core.cards import PAIRWISE
-from ..core.design import SAMPLING
 from ..core.errors import ConfigError
+from ..core.table import SAMPLING
 from .grain import fold_ids, id_of_test
 
 

@@ -15,9 +15,8 @@ from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.cards import IMPUTATIONS
 from ..core.errors import Faults
-from ..core.further_table import FurtherTable, further_table
 from ..core.prior import KEYS
-from ..core.registry import look_up
+from ..core.registry import FurtherTable, further_table, look_up
 from ..core.rows import LEAVE_GROUP_OUT
 from ..core.seeds import derive_seed
 from ..data.download import is_remote, with_copies

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...config.reading import read_config
-from ...core.design import COUNTS
-from ...core.number_texts import number_texts
+from ...core.column_checks import number_texts
 from ...core.seeds import DEFAULT_SEED
+from ...core.table import COUNTS
 from ...data.card import with_findings
 from ...data.column_roles import RawTable, assemble
 from ...data.sources import read_source

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...core.cards import INTEGER
 from ...core.errors import ParameterError
-from ...core.levels import FEW_VALUES
-from ...core.table import Column, Table
+from ...core.table import FEW_VALUES, Column, Table
 
 #: Integers with a smaller range than this are counted, which is faster than sorting them.
 COUNTED = 2**12

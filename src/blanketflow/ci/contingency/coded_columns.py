@@ -14,10 +14,9 @@ from itertools import chain
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
-from ...core.levels import FEW_VALUES
+from ...core.column import MatrixColumns, SparseColumns
 from ...core.mapped_file import MappedFile
-from ...core.table import Column, Table
-from ...core.wide_columns import MatrixColumns, SparseColumns
+from ...core.table import FEW_VALUES, Column, Table
 from .binning import Coder, borders_by_order, cut_points_of_rows
 
 #: Columns with more levels have no bit sets, which would need too much memory.

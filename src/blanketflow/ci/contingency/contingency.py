@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.design import Design
 from ...core.mapped_file import any_mapped
 from ...core.parameters import choice, integer, number
 from ...core.results import CIResult, CIResults
-from ...core.table import Table
+from ...core.table import Design, Table
 from ..base import BoundTest, CITest, unreliable_rule
 from ..clusters import Clusters, Spread, judged, spread
 from ..effect import nats_per_row

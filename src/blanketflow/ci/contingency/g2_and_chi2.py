@@ -11,11 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, TRIPLES, Card
-from ...core.design import is_complex
 from ...core.mapped_file import any_mapped
 from ...core.parameters import choice
 from ...core.results import CIResults
-from ...core.table import Table
+from ...core.table import Table, is_complex
 from ..effect import NATS, nats_per_row
 from .contingency import ContingencyByClusters, ContingencyEngine, ContingencyTest
 from .packed_codes import PackedTableEngine

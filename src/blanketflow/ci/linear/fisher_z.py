@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.cards import ASYMPTOTIC, BOOLEAN, CROSS_PRODUCTS, IMPUTATIONS, INTEGER, NUMERIC, PAIRWISE, Card
-from ...core.design import is_complex
 from ...core.results import CIResults
-from ...core.table import Table
+from ...core.table import Table, is_complex
 from ..base import CITest
 from ..pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
 from .partial_correlations import FisherZByClusters, FisherZEngine

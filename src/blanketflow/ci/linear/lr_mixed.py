@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.cards import ASYMPTOTIC, CROSS_PRODUCTS, IMPUTATIONS, PAIRWISE, Card
-from ...core.design import is_complex
-from ...core.flags import with_flags
+from ...core.column_checks import with_flags
 from ...core.results import CIResults
-from ...core.table import Table
+from ...core.table import Table, is_complex
 from ..effect import NATS, nats_per_row
 from ..pooling import pooled_p_values
 from .nested_regressions import LRMixedEngine, RegressionTest, regressions_by_clusters

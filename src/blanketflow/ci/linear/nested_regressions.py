@@ -13,11 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.design import Design
 from ...core.numerics import is_rounded_away
 from ...core.parameters import choice, number
 from ...core.results import CIResults
-from ...core.table import Table
+from ...core.table import Design, Table
 from ..base import CITest, constant_results, unreliable_rule
 from ..clusters import Clusters, judged, spread
 from ..engines import Candidate, columns_of

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.design import Design
 from ...core.numerics import (
     COLLINEAR,
     SMALLEST_SHARE,
@@ -22,7 +21,7 @@ from ...core.numerics import (
     standardised,
 )
 from ...core.results import CIResults
-from ...core.table import Table
+from ...core.table import Design, Table
 from ..clusters import Clusters, Spread, judged, spread
 from ..engines import Candidate, constant_results
 from ..tails import f_greater, normal_two_sided, rao_f

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...core.flags import is_flag
+from ...core.column_checks import is_flag
 from ...core.numerics import is_rounded_away, log_unexplained_share, orthonormal_basis, residuals, standardised
 from ...core.printable import listed
 from ...core.results import CIResults

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.design import Design
 from ...core.numerics import residuals
 from ...core.results import CIResult, CIResults
-from ...core.table import Table
+from ...core.table import Design, Table
 from ..engines import Candidate, columns_of
 from .regressions import basis_of
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.column import MatrixColumns, SparseColumns
 from ...core.table import Column, SparseValues, Table
-from ...core.wide_columns import MatrixColumns, SparseColumns
 from ...models.encode import moderated, unit_of_errors
 from ..engines import Candidate, columns_of
 from .risk_differences import DECIMALS, Repeats

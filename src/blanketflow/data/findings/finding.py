@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...core.cards import CATEGORICAL
+from ...core.column import SparseColumns, WideColumns
 from ...core.printable import printable
 from ...core.table import Column
-from ...core.wide_columns import SparseColumns, WideColumns
 from ..column_roles import RawTable
 from ..columns import blocks_of
 

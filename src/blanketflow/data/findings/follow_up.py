@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL
+from ...core.column_checks import tokens
 from ...core.printable import listed
-from ...core.row_identifiers import tokens
 from ...core.table import Column
 from ..column_roles import RawTable
 from .finding import Finding, some_rows

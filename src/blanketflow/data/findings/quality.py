@@ -8,15 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.bends import bends_seen
 from ...core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER
-from ...core.design import effective_rows
-from ...core.number_texts import what_is_held
+from ...core.column_checks import FEWEST, bends_seen, identifier_kind, what_is_held
+from ...core.convert import MOST_WHOLE
 from ...core.numerics import is_rounded_away
 from ...core.printable import listed, printable
-from ...core.row_identifiers import FEWEST, identifier_kind
-from ...core.table import Column
-from ...core.whole_numbers import MOST_WHOLE
+from ...core.table import Column, effective_rows
 from ..column_roles import RawTable
 from ..columns import missing_by_column
 from ..missing_markers import texts_found, way_out

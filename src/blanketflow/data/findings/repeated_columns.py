@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ...core.cards import CATEGORICAL, NUMERIC
-from ...core.near_copies import nearly_equal, without_names
+from ...core.column_checks import nearly_equal, without_names
 from ...core.numerics import standardised
 from ...core.printable import listed
 from ...core.table import Column

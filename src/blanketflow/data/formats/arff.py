@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.errors import DataError
-from ...core.levels import column_of_codes
-from ...core.table import Column, categorical
+from ...core.table import Column, categorical, column_of_codes
 from ..input_file import opened_text
 from .loaded import Loaded, TableFile, matrix_columns, number_column, shown
 

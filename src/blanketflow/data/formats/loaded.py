@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.cards import INTEGER, NUMERIC
-from ...core.convert import as_table
+from ...core.column import WideColumns
+from ...core.convert import MOST_WHOLE, as_table
 from ...core.errors import BlanketflowError, ConfigError, DataError
 from ...core.formats import FORMATS, find_format
 from ...core.table import Column, categorical
-from ...core.whole_numbers import MOST_WHOLE
-from ...core.wide_columns import WideColumns
 from ..arrays import checked_csc
 from ..arrow import columns_from_arrow
 from ..column_roles import setting

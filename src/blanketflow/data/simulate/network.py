@@ -13,9 +13,8 @@ import numpy as np
 from ...core.cards import CATEGORICAL, NUMERIC
 from ...core.errors import DataError
 from ...core.graph import DAG
-from ...core.levels import column_of_codes
 from ...core.seeds import derive_rng
-from ...core.table import Column, Table
+from ...core.table import Column, Table, column_of_codes
 
 #: Rows drawn at a time: what is needed beside the table stays small, and in the processor's cache.
 BLOCK_ROWS = 32_768

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from ...core.stand_ins import StandIn, in_words
+from ...core.results import StandIn, in_words
 from ...data.artefact_columns import ARTEFACTS, Column, rows_of
 from ...data.splits import FINAL
 from .references import is_reference

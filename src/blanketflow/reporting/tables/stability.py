@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...core.stand_ins import StandIn
+from ...core.results import StandIn
 from ...data.artefact_columns import Column, rows_of
 from ...data.splits import FINAL
 from .blankets import chosen_sets, jaccard

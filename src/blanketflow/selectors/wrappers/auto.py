@@ -12,12 +12,12 @@ import numpy as np
 
 from ...ci.feature_groups import variables
 from ...core.cards import CATEGORICAL, Card
+from ...core.column_checks import identifier_kind
 from ...core.errors import ParameterError, shown
 from ...core.limits import LimitReached, Limits
 from ...core.parameters import anything, choice, integer
-from ...core.row_identifiers import identifier_kind
+from ...core.results import one_is_enough
 from ...core.seeds import derive_rng, derive_seed
-from ...core.stand_ins import one_is_enough
 from ...moves.smallest_set import corrected_score, shares, smallest_set, undecided_size
 from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem

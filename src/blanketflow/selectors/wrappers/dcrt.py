@@ -11,7 +11,7 @@ import numpy as np
 from ...ci.multiple_testing import BH, BY, NONE, rejected
 from ...ci.tails import chi2_tail
 from ...core.cards import Card
-from ...core.near_copies import clusters_of_copies
+from ...core.column_checks import clusters_of_copies
 from ...core.parameters import choice, number
 from ...moves.steps import Step
 from ..base import Method, Problem

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.cards import Card
+from ...core.column_checks import clusters_of_copies
 from ...core.errors import ParameterError, UnsupportedError
-from ...core.near_copies import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
 from ...moves.steps import Step

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.cards import Card
+from ...core.column_checks import clusters_of_copies
 from ...core.errors import ParameterError
-from ...core.near_copies import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng, derive_seed
 from ...moves.steps import Step

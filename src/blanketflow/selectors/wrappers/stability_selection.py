@@ -11,8 +11,8 @@ import numpy as np
 
 from ...ci.contingency.g2_and_chi2 import G2
 from ...core.cards import Card
+from ...core.column_checks import clusters_of_copies
 from ...core.errors import DataError, ParameterError
-from ...core.near_copies import clusters_of_copies
 from ...core.numerics import standardised
 from ...core.parameters import choice, integer, number
 from ...core.rows import numbers_of

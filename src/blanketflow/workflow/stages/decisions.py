@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...core.column_order import by_names
-from ...core.table import Table
+from ...core.table import Table, by_names
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
 from ...data.external_stages import read_supplied

@@ -1,15 +1,19 @@
-"""Warnings of other packages, such as that a model did not converge: collected, counted, and said once."""
+"""What is shown while work runs: progress lines on stderr, and warnings of other packages, counted and shown once."""
 
 from __future__ import annotations
 
 import re
 import sys
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+
+from .printable import printable
 
 _Found = TypeVar("_Found")
 #: Category and text of a warning, with how often it was given.
@@ -131,3 +135,40 @@ def give_again(plain: list[list[Any]]) -> None:
         category = found if isinstance(found, type) and issubclass(found, Warning) else UserWarning
         for _ in range(n):
             warnings.warn(text, category, stacklevel=3)
+
+
+#: What `verbose` asks for: nothing, a line per stage, or a line per step too.
+QUIET, STAGES, STEPS = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Says lines, if `verbose` is at least their level, after `where` and the seconds since it was made.
+
+    Examples
+    --------
+    >>> Teller().says(STAGES), Teller(1).says(STAGES), Teller(1).says(STEPS)
+    (False, True, False)
+    """
+
+    verbose: int = QUIET
+    where: str = ""
+    begin: float = field(default_factory=time.monotonic, repr=False)
+
+    def says(self, level: int) -> bool:
+        """Return whether a line of this level is said."""
+        return self.verbose >= level
+
+    def __call__(self, line: str, level: int = STAGES) -> None:
+        """Say a line of this level."""
+        if self.says(level):
+            seconds = time.monotonic() - self.begin
+            sys.stderr.write(printable(f"[{seconds:.1f} s] {self.where}: {line}") + "\n")
+            sys.stderr.flush()
+
+    def of(self, part: str) -> Teller:
+        """Return what speaks for a part, such as a fold."""
+        return Teller(self.verbose, f"{self.where}, {part}", self.begin)
+
+
+SILENT = Teller()
