@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from blanketflow.core import column
 from blanketflow.core.column import SparseColumns
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table, column_from_array
@@ -53,7 +52,7 @@ def test_blocks_cover_all_columns_and_rows_are_taken_in_any_order(seed, n, d, da
     assert all(stop == start + 1 or held[start:stop].sum() <= most for start, stop in blocks)
     rows = rng.permutation(n)[: rng.integers(1, n + 1)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(column, "SPARSE_CELLS", most)  # several blocks, as in a table of many cells
+        patch.setattr("blanketflow.core.column.SPARSE_CELLS", most)  # several blocks, as in a table of many cells
         taken = columns.take(rows)
     assert np.array_equal(Table(taken).matrix(), dense[rows])
     for at in range(d):
