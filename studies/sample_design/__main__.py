@@ -17,7 +17,7 @@ from scipy import stats
 
 import blanketflow as bf
 from blanketflow.ci.base import CITest
-from blanketflow.ci.linear.partial_correlations import FisherZByClusters
+from blanketflow.ci.linear.fisher_z import FisherZByClusters
 from blanketflow.core.cards import CATEGORICAL, NUMERIC
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Design, Table

@@ -11,7 +11,7 @@ from oracle import bounded, refused_or
 from blanketflow.config import keys as config_keys
 from blanketflow.config import reading as config
 from blanketflow.config.identifiers import IDENTIFIER
-from blanketflow.core.files import FORMATS
+from blanketflow.core.formats import FORMATS
 from blanketflow.workflow import plan
 from blanketflow.workflow.specs import canonical_json
 

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from blanketflow.ci import get_ci_test
+from blanketflow.moves.neighbours import RoomGivenOne
 from blanketflow.moves.parents_and_children import interleaved_neighbours, level_wise_neighbours, max_min_neighbours
-from blanketflow.moves.sets_with_rows import RoomGivenOne
 from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors import get_method
 from blanketflow.selectors.causal.iamb import find_skeleton

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blanketflow.ci import get_ci_test
-from blanketflow.ci.result_cache import REMEMBERED
+from blanketflow.ci.tests_made import REMEMBERED
 from blanketflow.core.results import CIResults
 from blanketflow.core.table import Column, Table
 from literal import KnownTest
@@ -47,7 +47,7 @@ def test_remembered_results_cannot_be_written_to():
 
 def test_a_full_memory_begins_anew_and_changes_no_answer(monkeypatch):
     assert REMEMBERED > 1000
-    monkeypatch.setattr("blanketflow.ci.result_cache.REMEMBERED", 3)
+    monkeypatch.setattr("blanketflow.ci.tests_made.REMEMBERED", 3)
     bound = bind(lambda x, y, given: {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}[x])
     for _ in range(3):
         assert bound.test_many(list("abcd"), "y").p_value.tolist() == [0.1, 0.2, 0.3, 0.4]

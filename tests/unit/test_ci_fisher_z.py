@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import sparse, special, stats
 
 import blanketflow as bf
-from blanketflow.ci.linear import partial_correlations
+from blanketflow.ci.linear import fisher_z
 from blanketflow.ci.tails import f_greater
 from literal import golden
 
@@ -151,7 +151,7 @@ def test_correlations_and_rows_give_the_same(monkeypatch):
     X = np.random.default_rng(9).normal(size=(200, 12)).cumsum(axis=1)
     asked = [(x, y, given) for x in (0, 1) for y in (10, 11) for given in ([], [5], [2, 5, 8], [2, 3, 4, 5])]
     from_correlations = [bind(X).test(*query) for query in asked]
-    monkeypatch.setattr(partial_correlations.FisherZEngine, "well_conditioned", 2.0)
+    monkeypatch.setattr(fisher_z.FisherZEngine, "well_conditioned", 2.0)
     for query, wanted in zip(asked, from_correlations, strict=True):
         np.testing.assert_allclose(bind(X).test(*query)[:4], wanted[:4], rtol=1e-10, atol=1e-13)
 
@@ -163,10 +163,10 @@ def test_what_is_kept_of_a_wide_table_changes_nothing(monkeypatch):
     queries = [(x, y, given) for x, y, *given in drawn]
     queries.append((3, 4, [5]))
     wanted = [bind(X).test(*query) for query in queries]
-    monkeypatch.setattr(partial_correlations, "WHOLE_MATRIX", 0)
-    monkeypatch.setattr(partial_correlations, "BLOCK_CELLS", 7 * 60)
+    monkeypatch.setattr(fisher_z, "WHOLE_MATRIX", 0)
+    monkeypatch.setattr(fisher_z, "BLOCK_CELLS", 7 * 60)
     for kept in (0, 300, 10**6):
-        monkeypatch.setattr(partial_correlations, "KEPT_CELLS", kept)
+        monkeypatch.setattr(fisher_z, "KEPT_CELLS", kept)
         bound = bind(X)
         assert [bound.test(*query) for query in queries] == wanted
         assert len(bound.engine.correlations._pivots) <= max(1, kept // 90)

@@ -12,7 +12,7 @@ import blanketflow as bf
 from blanketflow.ci.contingency.binning import cut_points, level_codes
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.table import Column
-from blanketflow.moves.strength import is_dependent, is_independent
+from blanketflow.moves.steps import is_dependent, is_independent
 from literal import g2_by_hand, golden
 
 

@@ -12,7 +12,6 @@ from scipy import stats
 import blanketflow as bf
 from blanketflow.ci.kernel import hsic_null as null
 from blanketflow.ci.kernel import kernel_features as kernel_features_module
-from blanketflow.ci.kernel import kernel_without_each
 from blanketflow.ci.kernel.kernel_features import JointKernel, kernel_features
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.limits import LimitReached, Limits
@@ -347,12 +346,10 @@ SETS_TO_LEAVE = [
 
 @pytest.mark.parametrize("columns", SETS_TO_LEAVE, ids="".join)
 @pytest.mark.parametrize("n_landmarks", [500, 40])
-@pytest.mark.parametrize("blocks", [{}, {"BLOCK": 900, "HELD_BYTES": 1, "MEDIAN_ROWS": 50}])
+@pytest.mark.parametrize("blocks", [{}, {"BLOCK": 900, "LANDMARK_BLOCK": 900, "HELD_BYTES": 1, "MEDIAN_ROWS": 50}])
 def test_leaving_each_out_is_testing_each_rest(columns, n_landmarks, blocks, monkeypatch):
     for name, value in blocks.items():  # many blocks of rows, one column at a time
-        monkeypatch.setattr(kernel_without_each, name, value)
-        if hasattr(kernel_features_module, name):
-            monkeypatch.setattr(kernel_features_module, name, value)
+        monkeypatch.setattr(kernel_features_module, name, value)
     bound = bind(mixed(150), n_landmarks=n_landmarks)
     found = bound.statistics_without_each(columns, "e")
     assert bound.n_tests == len(columns)

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import norm, t
 
 import blanketflow as bf
-from blanketflow.ci.bind import with_strata
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.ci.missing import imputed_copies, with_incomplete
 from blanketflow.ci.pooling import pooled_p_values
+from blanketflow.ci.unbound import with_strata
 from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover
 from blanketflow.core.results import CIResults

@@ -12,8 +12,13 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.counts.agreement import Agreement, Coding
-from blanketflow.counts.row_blocks import BLOCK_ROWS
-from blanketflow.counts.statistics_file import read_agreement, read_statistics_of, write_agreement, write_statistics
+from blanketflow.counts.counting import BLOCK_ROWS
+from blanketflow.counts.sufficient_statistics import (
+    read_agreement,
+    read_statistics_of,
+    write_agreement,
+    write_statistics,
+)
 
 
 @pytest.fixture(scope="module")

@@ -71,8 +71,8 @@ ROOMS = {
 ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "search", "api")
 #: The files and folders of `ci` in order: each imports only those before it, also for types. Folders are kinds of test.
 ORDER_IN_CI = (
-    *("tails", "multiple_testing", "effect", "pooling", "engines", "unbound", "clusters", "missing", "bind"),
-    *("number_of_tests", "result_cache", "bound", "base", "feature_groups"),
+    *("tails", "multiple_testing", "effect", "pooling", "engines", "unbound", "clusters", "missing"),
+    *("tests_made", "bound", "base", "feature_groups"),
     *("contingency", "linear", "predictive", "splines", "kernel", "oracle", "__init__", "choice"),
 )
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -11,8 +11,12 @@ import blanketflow as bf
 from blanketflow.ci.linear.lr_mixed import LRMixed
 from blanketflow.core.errors import DataError, RowsNeeded, UnsupportedError
 from blanketflow.counts.agreement import Agreement, Coding
-from blanketflow.counts.statistics_file import read_statistics_of, write_statistics
-from blanketflow.counts.sufficient_statistics import CrossProducts, SufficientStatistics
+from blanketflow.counts.sufficient_statistics import (
+    CrossProducts,
+    SufficientStatistics,
+    read_statistics_of,
+    write_statistics,
+)
 from blanketflow.counts.summed_table import SummedTable
 
 FIELDS = ("statistic", "p_value", "log_p", "dof", "n", "reliable")

@@ -8,7 +8,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.core.errors import UnreliableWarning
-from blanketflow.moves.strength import separates
+from blanketflow.moves.steps import separates
 
 #: Methods that admit, separate or rank by p-values of tests given other features.
 CAUSAL = ("iamb", "gs", "hiton-mb", "mmpc", "pcmb", "inter-iamb")

@@ -18,8 +18,17 @@ from blanketflow.moves.backward import remove_by_subsets, remove_in_one_pass, re
 from blanketflow.moves.forward import admit_strongest, scan_until_stable, strongest_dependent
 from blanketflow.moves.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
 from blanketflow.moves.parents_and_children import eliminate
-from blanketflow.moves.steps import Step, standing, step
-from blanketflow.moves.strength import decisions, is_dependent, separates, strength_of, strengths_of, strongest_first
+from blanketflow.moves.steps import (
+    Step,
+    decisions,
+    is_dependent,
+    separates,
+    standing,
+    step,
+    strength_of,
+    strengths_of,
+    strongest_first,
+)
 from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal import iamb

@@ -9,9 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from blanketflow.ci import get_ci_test
-from blanketflow.moves.neighbours import askable_sets
+from blanketflow.moves.neighbours import RoomGivenOne, askable_sets
 from blanketflow.moves.parents_and_children import grow_neighbours
-from blanketflow.moves.sets_with_rows import RoomGivenOne
 
 
 def literal_sets(test, target, asked, members, max_k, including):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import blanketflow as bf
 from blanketflow.core.numerics import BITS, comparable, comparable_number
 from blanketflow.core.results import CIResults
-from blanketflow.moves.strength import strongest_first
+from blanketflow.moves.steps import strongest_first
 
 NUMBERS = st.floats(allow_nan=False)
 

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 from ..ci.contingency.packed_codes import MOST_CODES, PackedCodes
 from ..core.prior import KEYS
 from ..counts.agreement import CROSS_PRODUCTS, Agreement
-from ..counts.counting import PackedRows, agreed_coding, check_columns, coded_blocks, count_rows
-from ..counts.row_blocks import STREAMED, ParquetBlocks, RowBlocks
+from ..counts.counting import (
+    STREAMED,
+    PackedRows,
+    ParquetBlocks,
+    RowBlocks,
+    agreed_coding,
+    check_columns,
+    coded_blocks,
+    count_rows,
+)
 from ..counts.summed_table import SummedTable
 from ..counts.without_rows import why_rows
 from ..data.beyond_memory import is_beyond

@@ -19,8 +19,7 @@ from ..counts.sufficient_statistics import SufficientStatistics
 
 if TYPE_CHECKING:
     from ..ci.base import CITest
-    from ..counts.counting import PackedRows
-    from ..counts.row_blocks import RowBlocks
+    from ..counts.counting import PackedRows, RowBlocks
     from ..counts.summed_table import SummedTable
     from .estimator import MarkovBlanketSelector
 
@@ -140,7 +139,7 @@ def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
     [[20, 0], [0, 20]]
     """
     from ..counts.counting import count_rows
-    from ..counts.statistics_file import read_agreement
+    from ..counts.sufficient_statistics import read_agreement
 
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
     return count_rows(blocks_of(X, agreed.target, agreed.task, whole=False), agreed)
@@ -177,7 +176,7 @@ def pack(X: Any, agreement: Agreement | str | Path) -> PackedRows:
     >>> bf.fit_statistics(bf.HITONMB(ci_test="g2"), packed).selected_features_
     ['a']
     """
-    from ..counts.statistics_file import read_agreement
+    from ..counts.sufficient_statistics import read_agreement
     from .rows_in_blocks import packed_rows
 
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
@@ -211,7 +210,7 @@ def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStati
     >>> bf.merge([bf.count(X[:15], agreement), bf.count(X[15:], agreement)]).n_rows
     40
     """
-    from ..counts.statistics_file import read_statistics_of
+    from ..counts.sufficient_statistics import read_statistics_of
 
     found = [part if isinstance(part, SufficientStatistics) else read_statistics_of(part) for part in parts]
     if not found:
@@ -256,7 +255,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     ['a']
     """
     from ..ci.choice import AUTO
-    from ..counts.statistics_file import read_statistics_of
+    from ..counts.sufficient_statistics import read_statistics_of
     from ..counts.summed_table import SummedTable
     from ..search.sample import Sample
 
@@ -297,7 +296,7 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
     """
     from ..config.reading import checked_dataset
     from ..core.convert import as_table
-    from ..counts.row_blocks import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
+    from ..counts.counting import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
     from ..data.arrow_frames import as_frame
     from ..data.column_roles import assemble
     from ..data.sources import locate, read_source

@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 from ..core.errors import UnsupportedError
 from ..core.table import Table
-from .bind import checked_table
 from .bound import BoundTest
 from .engines import constant_results
-from .unbound import UnboundTest, unreliable_rule
+from .unbound import UnboundTest, checked_table, unreliable_rule
 
 __all__ = ["BoundTest", "CITest", "constant_results", "unreliable_rule"]
 

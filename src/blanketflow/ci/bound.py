@@ -14,7 +14,6 @@ from ..core.limits import Allowance
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
-from .bind import with_strata
 from .effect import without_small
 from .engines import (
     Candidate,
@@ -28,9 +27,8 @@ from .engines import (
     in_range,
 )
 from .missing import engine_for
-from .number_of_tests import Tally
-from .result_cache import ResultCache, in_order
-from .unbound import UnboundTest
+from .tests_made import ResultCache, Tally, in_order
+from .unbound import UnboundTest, with_strata
 
 
 class BoundTest:

@@ -16,11 +16,10 @@ from ..core.cards import NUMERIC, PAIRWISE
 from ..core.results import CIResult, CIResults
 from ..core.table import Column, Table
 from .base import CITest
-from .bind import with_strata
 from .bound import BoundTest
 from .engines import Candidate, columns_of
 from .missing import PairwiseEngine, PooledEngine
-from .unbound import UnboundTest
+from .unbound import UnboundTest, with_strata
 
 #: The columns of each group, by its name.
 Groups = Mapping[str, Sequence[str]]

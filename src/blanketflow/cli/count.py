@@ -38,7 +38,7 @@ def count(
     from ..api.statistics import agree as agreed
     from ..api.statistics import blocks_of
     from ..counts.counting import count_rows
-    from ..counts.statistics_file import read_agreement, write_agreement, write_statistics
+    from ..counts.sufficient_statistics import read_agreement, write_agreement, write_statistics
 
     if agree == (output is not None):
         raise ConfigError("give either --agree, to write the agreement, or -o FILE, to count by it.")

@@ -49,8 +49,7 @@ def merge(
     from ..api.statistics import fit_statistics
     from ..api.statistics import merge as merged
     from ..ci import get_ci_test
-    from ..counts.statistics_file import read_statistics_of, write_agreement, write_statistics
-    from ..counts.sufficient_statistics import TablesNotCounted
+    from ..counts.sufficient_statistics import TablesNotCounted, read_statistics_of, write_agreement, write_statistics
 
     if method is None and output is None:
         raise ConfigError("give -o FILE for the sum, --method for a search on it, or both.")

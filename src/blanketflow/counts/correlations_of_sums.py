@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ci.linear.fisher_z import FisherZ
-from ..ci.linear.partial_correlations import FisherZEngine
+from ..ci.linear.fisher_z import FisherZ, FisherZEngine
 from ..ci.tails import f_greater
 from ..core.errors import UnsupportedError
 from ..core.numerics import SMALLEST_SHARE, SMALLEST_SPREAD

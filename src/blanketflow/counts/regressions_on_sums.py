@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..ci.engines import constant_results
-from ..ci.linear.nested_regressions import LRMixedEngine, RegressionTest
+from ..ci.linear.lr_mixed import LRMixedEngine, RegressionTest
 from ..core.cards import BOOLEAN, CATEGORICAL
 from ..core.errors import RowsNeeded
 from ..core.numerics import SMALLEST_SHARE

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _PACKAGE = __package__.rpartition(".")[0]
 #: The module of the engine of each test, or kind of test, in which `prepared` returns it.
 _MODULES = {
-    "g2": "ci.contingency.counted_tables",
-    "chi2": "ci.contingency.counted_tables",
+    "g2": "ci.contingency.packed_codes",
+    "chi2": "ci.contingency.packed_codes",
     "fisher-z": "counts.correlations_of_sums",
     "lr-mixed": "counts.regressions_on_sums",
 }

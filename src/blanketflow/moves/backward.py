@@ -8,8 +8,7 @@ from dataclasses import replace
 from ..ci.base import BoundTest
 from ..core.results import CIResult
 from .neighbours import WeakestTest, find_separating_set
-from .steps import INCLUDED, MEMBER, MOST_LISTED, Step, step
-from .strength import is_independent
+from .steps import INCLUDED, MEMBER, MOST_LISTED, Step, is_independent, step
 
 
 def remove_until_stable(

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..ci.base import BoundTest
-from .strength import is_dependent, separates
+from .steps import is_dependent, separates
 
 #: Members that are given beside a set, to see more, and the share of alpha at which they depend on the feature: a weak
 #: dependence may be chance, as the set is one of many that were tried, and would hide a strong one.

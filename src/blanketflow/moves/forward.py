@@ -15,8 +15,7 @@ from ..ci.base import BoundTest
 from ..ci.multiple_testing import BONFERRONI, NONE
 from ..core.errors import UnsupportedError
 from ..core.results import CIResult
-from .steps import Step, step
-from .strength import first_dependent, is_dependent, strength_of, strongest_first
+from .steps import Step, first_dependent, is_dependent, step, strength_of, strongest_first
 
 
 def scan_until_stable(

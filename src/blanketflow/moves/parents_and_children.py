@@ -17,11 +17,8 @@ import numpy as np
 
 from ..ci.base import BoundTest
 from .equivalent_information import leans_on
-from .neighbours import Neighbours, WeakestTest, askable_sets, telling_results
-from .sets_with_rows import RoomGivenOne
-from .steps import PARENT_OR_CHILD, step
-from .strength import decisions, is_dependent, separates, strengths_of
-from .tiers import NO_TIERS, Tiers
+from .neighbours import Neighbours, RoomGivenOne, WeakestTest, askable_sets, telling_results
+from .steps import NO_TIERS, PARENT_OR_CHILD, Tiers, decisions, is_dependent, separates, step, strengths_of
 
 
 def level_wise_neighbours(

@@ -44,8 +44,20 @@ from ..models import get_model
 from ..models.base import Model
 from ..moves.backward import remove_in_one_pass, remove_until_stable
 from ..moves.forward import scan_until_stable
-from ..moves.steps import CHILD, INCLUDED, MEMBER, PARENT, PARENT_OR_CHILD, SPOUSE, Answer, Step, step
-from ..moves.strength import is_dependent, is_independent, strongest_first
+from ..moves.steps import (
+    CHILD,
+    INCLUDED,
+    MEMBER,
+    PARENT,
+    PARENT_OR_CHILD,
+    SPOUSE,
+    Answer,
+    Step,
+    is_dependent,
+    is_independent,
+    step,
+    strongest_first,
+)
 from ..selectors.base import Method, Problem
 
 __all__ = [

@@ -17,8 +17,7 @@ from ..ci.feature_groups import bind_groups, variables
 from ..core.prior import PriorKnowledge
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
-from ..moves.steps import INCLUDED, Step
-from ..moves.tiers import Tiers, role_by_time
+from ..moves.steps import INCLUDED, Step, Tiers, role_by_time
 from ..selectors.base import Method, Problem
 from ..selectors.compatibility import Groups, check_feature_groups
 from .isolated import results_isolated

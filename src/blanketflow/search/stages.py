@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ci.engines import columns_of
-from ..ci.number_of_tests import Count, Tally
+from ..ci.tests_made import Count, Tally
 from ..core.errors import WrongAnswerError, shown
 from ..core.limits import LimitReached
 from ..core.messages import STEPS

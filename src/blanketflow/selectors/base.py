@@ -15,7 +15,7 @@ import numpy as np
 from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO
 from ..ci.feature_groups import bind_groups
-from ..ci.number_of_tests import Tally
+from ..ci.tests_made import Tally
 from ..core.cards import CROSS_PRODUCTS, TRIPLES
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.messages import SILENT, Teller
@@ -25,8 +25,7 @@ from ..core.results import CIResults
 from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng
 from ..core.table import Table
-from ..moves.steps import INCLUDED, Answer, Step, standing, step
-from ..moves.tiers import Tiers
+from ..moves.steps import INCLUDED, Answer, Step, Tiers, standing, step
 
 #: What a search can say of itself, the most serious last.
 SERIOUSNESS = ("ok", "unreliable", "timeout")

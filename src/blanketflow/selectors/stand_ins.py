@@ -14,7 +14,7 @@ from ..ci.base import BoundTest, CITest
 from ..ci.choice import choose_test, described
 from ..ci.effect import NATS
 from ..ci.missing import with_incomplete
-from ..ci.number_of_tests import Tally
+from ..ci.tests_made import Tally
 from ..core.column import SparseColumns
 from ..core.results import CIResult, CIResults, StandIn
 from ..core.table import is_complex

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...core.cards import CATEGORICAL
-from ...core.row_identifiers import tokens
+from ...core.column_checks import tokens
 from ...data.findings.quality import ColumnSummary
 
 #: Words by which people call what they want to predict.

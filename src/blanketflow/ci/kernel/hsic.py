@@ -16,16 +16,14 @@ from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
 from ..base import BoundTest, CITest
-from ..bind import checked_table, with_strata
 from ..clusters import Exchange, clusters_of
 from ..engines import Candidate, Columns, candidates_of
 from ..feature_groups import table_of_variables
 from ..linear.regressions import is_function
-from ..unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS, more_permutations, permute_option
+from ..unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS, checked_table, more_permutations, permute_option, with_strata
 from . import hsic_null as null
 from .hsic_null import FEWEST_ROWS
-from .kernel_features import cross_of_joint, kernel_features, low_rank_features, residual_of
-from .kernel_without_each import cross_without_each
+from .kernel_features import cross_of_joint, cross_without_each, kernel_features, low_rank_features, residual_of
 
 #: Largest size in bytes of the features that an engine keeps.
 KEPT_BYTES = 2**28

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.cards import CATEGORICAL
+from ...core.column_checks import tokens
 from ...core.printable import listed
-from ...core.row_identifiers import tokens
 from ...core.table import Column
 from ..column_roles import RawTable
 from .finding import Finding, most_related, n_rows_examined, some_rows

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
-from ...core.row_identifiers import ID_WORDS, tokens
+from ...core.column_checks import ID_WORDS, tokens
 from ...core.table import Column
 
 #: Words of names that tell who or where rows come from. One row in ten at most has a place of its own.

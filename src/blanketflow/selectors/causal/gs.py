@@ -15,8 +15,7 @@ from ...core.results import CIResult
 from ...core.seeds import derive_rng
 from ...moves.backward import remove_until_stable
 from ...moves.forward import BONFERRONI, Propose, admit_sets, every_set, random_sets, scan_until_stable
-from ...moves.steps import INCLUDED, MEMBER, Step, step
-from ...moves.strength import counts, is_dependent, strength_of, strongest_first
+from ...moves.steps import INCLUDED, MEMBER, Step, counts, is_dependent, step, strength_of, strongest_first
 from ..base import Method, Problem
 
 #: What the cards say alike of searches that test each member given all others.

@@ -18,8 +18,7 @@ from ...core.seeds import derive_rng
 from ...moves.backward import remove_by_subsets, remove_until_stable
 from ...moves.equivalent_information import equivalents, leans_on
 from ...moves.forward import admit_strongest, strongest_dependent
-from ...moves.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Answer, Step, step
-from ...moves.strength import separates, strength_of
+from ...moves.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Answer, Step, separates, step, strength_of
 from ..base import Method, Problem, members
 from .gs import CORRECTION_GUARANTEE, GS, log_p_of, tests_of_members, weakest_to_leave, without
 

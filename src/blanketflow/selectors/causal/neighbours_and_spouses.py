@@ -9,14 +9,12 @@ from functools import partial
 from typing import ClassVar, TypeVar
 
 from ...ci.base import BoundTest
-from ...ci.number_of_tests import Count, Tally
+from ...ci.tests_made import Count, Tally
 from ...core.numerics import comparable_number
 from ...core.parameters import choice, integer, number
 from ...moves.equivalent_information import equivalents
 from ...moves.neighbours import FindNeighbours, Neighbours, WeakestTest, find_separating_set
-from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, step
-from ...moves.strength import is_dependent
-from ...moves.tiers import NO_TIERS, Tiers, may_be_child
+from ...moves.steps import NO_TIERS, PARENT_OR_CHILD, SPOUSE, Step, Tiers, is_dependent, may_be_child, step
 from ..base import Method, Problem
 
 #: Which columns are neighbours: those found by both searches, by either search, or by the target's own search.

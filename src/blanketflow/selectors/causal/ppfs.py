@@ -13,8 +13,7 @@ from ...ci.unbound import why_a_correction_admits_none
 from ...core.cards import Card
 from ...core.parameters import choice, number
 from ...moves.backward import remove_in_one_pass
-from ...moves.steps import Step, step
-from ...moves.strength import strongest_first
+from ...moves.steps import Step, step, strongest_first
 from ..base import Method, Problem
 
 

@@ -17,8 +17,7 @@ from ...core.parameters import choice, integer, number
 from ...core.table import Column
 from ...models.encode import moderated
 from ...moves.parents_and_children import interleaved_neighbours
-from ...moves.steps import MEMBER, Step, step
-from ...moves.strength import is_dependent, strongest_first
+from ...moves.steps import MEMBER, Step, is_dependent, step, strongest_first
 from ..base import Method, Problem, members
 from .neighbours_and_spouses import SYMMETRIES, Neighbourhoods, neighbourhoods
 

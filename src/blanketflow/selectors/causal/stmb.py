@@ -13,8 +13,7 @@ from ...core.numerics import comparable_number
 from ...core.parameters import choice, integer, number
 from ...moves.neighbours import Neighbours, find_separating_set
 from ...moves.parents_and_children import level_wise_neighbours
-from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, step
-from ...moves.strength import all_dependent, is_independent
+from ...moves.steps import PARENT_OR_CHILD, SPOUSE, Step, all_dependent, is_independent, step
 from ..base import Method, Problem
 from .gs import CORRECTION_GUARANTEE, remove
 from .neighbours_and_spouses import neighbourhoods

@@ -21,8 +21,7 @@ from ...moves.parents_and_children import (
     max_min_neighbours,
     semi_interleaved_neighbours,
 )
-from ...moves.steps import PARENT_OR_CHILD, Step, step
-from ...moves.strength import is_dependent
+from ...moves.steps import PARENT_OR_CHILD, Step, is_dependent, step
 from ..base import Problem
 from .neighbours_and_spouses import MB_COST, MB_GUARANTEE, PC_COST, Neighbourhoods, ParentsAndChildren
 

@@ -16,8 +16,7 @@ from ...core.parameters import choice, integer, number
 from ...moves.backward import remove_until_stable
 from ...moves.forward import admit_strongest
 from ...moves.parents_and_children import semi_interleaved_neighbours
-from ...moves.steps import Answer, Step, standing
-from ...moves.strength import is_dependent
+from ...moves.steps import Answer, Step, is_dependent, standing
 from ..base import Method, Problem, members
 
 TOO_MANY = "there may be more than {} Markov boundaries (max_blankets). Raise it."

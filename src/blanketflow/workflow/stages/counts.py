@@ -10,10 +10,8 @@ import numpy as np
 
 from ...core.errors import DataError
 from ...counts.agreement import Agreement
-from ...counts.counting import agreed_coding, count_rows
-from ...counts.row_blocks import TableBlocks
-from ...counts.statistics_file import read_statistics_of, write_statistics
-from ...counts.sufficient_statistics import SufficientStatistics
+from ...counts.counting import TableBlocks, agreed_coding, count_rows
+from ...counts.sufficient_statistics import SufficientStatistics, read_statistics_of, write_statistics
 from ...data.storage import read_features, read_shard
 from .fold import Fold
 

@@ -110,7 +110,7 @@ class Fold:
     def read(self, part: Part = WHOLE) -> Table:
         """Return the fold's rows as `prepared`: features, or a part of them, then target; or counts of them."""
         if self.is_counted:
-            from ...counts.statistics_file import read_statistics_of
+            from ...counts.sufficient_statistics import read_statistics_of
 
             return SummedTable(read_statistics_of(self.table))
         return self.prepared(read_features(self.table, part), self.rows())
