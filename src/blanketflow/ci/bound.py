@@ -454,17 +454,7 @@ SLACK = 1 + 1e-9
 
 
 class EnoughRows:
-    """How many levels the columns of a test may have, for as many rows per cell as the test needs.
-
-    Parameters
-    ----------
-    engine : Engine
-        What the test prepared, with `n_levels` of a column and `most_reliable_cells`.
-    table : Table
-        The table.
-    strata : tuple of int
-        The columns within which every test is made.
-    """
+    """How many levels the columns of a test may have, for as many rows per cell as the test needs."""
 
     def __init__(self, engine: Any, table: Table, strata: tuple[int, ...]) -> None:
         self._n_levels, self._table = engine.n_levels, table

@@ -140,27 +140,10 @@ def choose_test(
     has_design: bool = False,
     no_spline: str = "",
 ) -> Choice:
-    """Return the CI test to take.
+    """Return the CI test to take for the features and target that `table` describes, and `n_rows` of the smallest fold.
 
-    Parameters
-    ----------
-    table : Described
-        Features and target.
-    n_rows : int
-        Rows of the smallest fold.
-    of : str, default=""
-        Of what they are the rows, if not of the whole table, as the reason says it: `OF_FOLD`.
-    are_weighted : bool, default=False
-        Whether rows have weights, with which they cannot be permuted.
-    has_design : bool, default=False
-        Whether rows are clustered or have sampling weights, which permutations do not know.
-    no_spline : str, default=""
-        Why ``spline`` does not suit the search, in words, if it does not: see `why_no_spline`.
-
-    Returns
-    -------
-    Choice
-        The test, its options and the reason.
+    `of` names those rows in the reason, `OF_FOLD` unless they are the whole table. Weighted rows cannot be permuted,
+    and permutations ignore a design. `no_spline` says why ``spline`` does not suit the search: see `why_no_spline`.
 
     Examples
     --------

@@ -31,8 +31,8 @@ FEWEST_ROWS = 2
 class PairwiseEngine:
     """Answers each query by the test's own engine, on the rows where no column of the query is missing.
 
-    The result for a candidate is that of the test bound to these rows and columns alone: bins and levels are those of
-    the rows at hand, and `n` counts them. Candidates that are complete in the same rows share an engine.
+    Bins and levels are those of these rows, and `n` counts them. Candidates with the same complete rows share an
+    engine.
     """
 
     def __init__(self, test: UnboundTest, table: Table, seed: int, target: int | None) -> None:
@@ -168,11 +168,10 @@ Pool = Callable[[Sequence[CIResults], CIResults | None], CIResults]
 
 
 class PooledEngine:
-    """Asks the test's engines on m imputed copies of a table, and pools what they answer.
+    """Queries the test's engines on m imputed copies of a table, and pools their results.
 
-    Queries about complete columns alone are answered by one engine, since the copies are equal there. Results of rows
-    with a design, such as clusters, are pooled by their p-values, which do not follow from their statistics. An engine
-    that tests two sets of columns has `evaluate_pair` here, too.
+    Queries about complete columns use one engine, since the copies are equal there. With a sample design p-values are
+    pooled, because they do not follow from the statistics.
     """
 
     def __init__(self, test: UnboundTest, table: Table, seed: int, target: int | None, n_copies: int) -> None:

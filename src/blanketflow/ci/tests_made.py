@@ -21,15 +21,10 @@ _NO_FIELDS = np.empty((6, 0))
 
 
 class ResultCache:
-    """Results by conditioning set, target and candidate. It is emptied when it holds `REMEMBERED` results.
+    """Results by conditioning set, target and candidate, emptied when it holds `REMEMBERED` results.
 
-    A place is where a result is: 0, 1, ... for results of queries, -1, -2, ... for those that were added one by one. It
-    is good until results are added.
-
-    Parameters
-    ----------
-    is_symmetric : bool
-        Whether the result for X and Y is that for Y and X.
+    A place is where a result is: 0, 1, ... for results of queries, -1, -2, ... for single results. It is valid until
+    results are added. If `is_symmetric`, a result holds with X and Y swapped.
     """
 
     def __init__(self, is_symmetric: bool) -> None:

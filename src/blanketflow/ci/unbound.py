@@ -311,16 +311,10 @@ def _of_rows(test: UnboundTest, table: Table, weights: Any, groups: Any, within:
 def with_strata(test: UnboundTest, table: Table) -> tuple[Table, tuple[int, ...]]:
     """Return the table that a test prepares, and the positions of the columns that are in each conditioning set.
 
-    The strata are those of the table's design. They are one column of labels, or one of 0 and 1 for each stratum but
-    the first where the test takes no such labels: then a linear test compares within strata. Without strata, or for a
-    test that changes rows only within them, there are no such columns.
-
-    Raises
-    ------
-    UnsupportedError
-        If the test knows the truth, and so no rows.
-    DataError
-        If no two rows are of one stratum.
+    Strata of the table's design become one column of labels, or indicators of all strata but the first if the test
+    takes no such labels; a linear test then compares within strata. There are no such columns without strata, or if the
+    test exchanges rows only within them. Raises `UnsupportedError` for a test that knows the network, and `DataError`
+    if no two rows share a stratum.
     """
     if table.design is None or table.design.within is None:
         return table, ()

@@ -128,22 +128,10 @@ BLOCK = 256
 
 
 def clusters_of_copies(table: Table, names: Sequence[str]) -> list[list[int]]:
-    """Return the clusters of two or more columns that are near-copies of the first one of each, as positions.
+    """Return clusters of two or more near-copies, as ascending positions in `names`; rows have no missing cells.
 
-    Numbers, and labels of two levels, are if their absolute correlation is at least `NEAR`; other labels if they only
-    rename its levels.
-
-    Parameters
-    ----------
-    table : Table
-        Rows without missing cells.
-    names : sequence of str
-        The columns to look at. Costs the product of all pairs of them.
-
-    Returns
-    -------
-    list of list of int
-        Positions in `names`, ascending.
+    Numbers and labels of two levels are near-copies if their absolute correlation with the first of the cluster is at
+    least `NEAR`, other labels if they only rename its levels. Costs one correlation per pair.
 
     Examples
     --------
@@ -219,18 +207,9 @@ def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> lis
 
 
 def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 3) -> None:
-    """Warn of text columns of a table that seem to hold numbers, but for those that `X` declares to be categories.
+    """Warn of text columns that seem to hold numbers, except those that the frame `X` declares as categories.
 
-    Parameters
-    ----------
-    where : str
-        Whose table it is, for the message.
-    X : object
-        What the table was made of, such as a DataFrame; nothing is said of a `Table`, whose kinds are declared.
-    table : Table
-        The table.
-    stacklevel : int, default=3
-        The caller that the warning is attributed to.
+    Kinds of a `Table` are declared, so there is no warning for one. `where` begins the message.
     """
     if isinstance(X, Table):
         return
@@ -285,16 +264,15 @@ NAMED = 2
 
 
 def bends_seen(features: Table, target: Column | None) -> str:
-    """Return in words which pairs of numbers have a relation that bends, the surest first; empty if none is seen.
+    """Return in words which pairs of numeric columns have a nonlinear relation, the clearest first; empty if none.
 
-    For each pair `POWERS` of either column's normal scores are added to the linear regression of the other one on it. A
-    score test tells whether they say more; it is robust against variances that move (White, 1980, doi:10.2307/1912934).
-    A relation bends if it does so both as it is and on normal scores: of the first alone heavy tails give false alarms,
-    and of the second alone columns that no straight line relates on scores. The level is `ALARM`, divided by the number
-    of tests.
+    For each pair, `POWERS` of one column's normal scores are added to the linear regression of the other on it, and
+    tested by a score test that is robust to unequal variances (White, 1980, doi:10.2307/1912934). Both the raw values
+    and the normal scores must reject at `ALARM` / number of tests: heavy tails give false alarms on raw values, and
+    monotone relations on scores.
 
-    At most `MOST_ROWS` rows are looked at, drawn at random, and `MOST_PAIRS` pairs: of the target with features, and of
-    features. Labels, flags, and columns with missing cells in these rows are left out.
+    At most `MOST_ROWS` random rows and `MOST_PAIRS` pairs are tested: the target with features, and features with each
+    other. Labels, flags, and columns with missing cells in these rows are skipped.
 
     Examples
     --------

@@ -117,10 +117,8 @@ def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
 def column_of_objects(name: str, values: np.ndarray) -> Column:
     """Make a column of an array of any dtype; an object array of numbers is read as numbers, not as labels.
 
-    Whole numbers beyond 64 bits, and beyond 2^53 if cells are missing, are counted from the least if floats would round
-    them.
-    `Decimal` and `Fraction` become the nearest floats; what is too large for a float is infinite. None and NaN are
-    missing.
+    Large whole numbers are read by `exact_or_near`. `Decimal` and `Fraction` become the nearest float, infinite if
+    too large. None and NaN are missing.
 
     Examples
     --------
@@ -253,23 +251,9 @@ MOST_ROWS = 100_000_000
 def weighted_rows(
     where: str, weights: Any, weights_are: str, n_rows: int
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return which rows to take, each as often as it counts, and sampling weights of all; None where all are alike.
+    """Return the rows to take, repeated by their counts, and sampling weights of all rows; None where all are equal.
 
-    Parameters
-    ----------
-    where : str
-        Names the table and where the weights come from, for messages.
-    weights : array-like of shape (n_rows,)
-        Numbers of equal rows, or sampling weights. Rows of weight 0 are not taken.
-    weights_are : {"counts", "sampling"}
-        What they are.
-    n_rows : int
-        Rows of the table.
-
-    Raises
-    ------
-    DataError
-        If they are not such weights.
+    Raises `DataError` if `weights` are not such weights; `where` begins the message. Rows of weight 0 are left out.
 
     Examples
     --------
@@ -306,21 +290,9 @@ def as_design(shares: np.ndarray | None, groups: np.ndarray | None, within: np.n
 
 
 def repeated_rows(where: str, weights: Any, n_rows: int) -> np.ndarray:
-    """Return which rows to take, each as often as its weight says: shape (sum of weights,), ascending.
+    """Return each row as often as its weight says, shape (sum of weights,), ascending.
 
-    Parameters
-    ----------
-    where : str
-        Names the table and where the weights come from, for messages.
-    weights : array-like of shape (n_rows,)
-        Whole numbers of at least 0. Rows of weight 0 are not taken.
-    n_rows : int
-        Rows of the table.
-
-    Raises
-    ------
-    DataError
-        If they are not such weights, or stand for more than `MOST_ROWS` rows.
+    Raises `DataError` unless weights are whole numbers >= 0 of at most `MOST_ROWS` rows in total.
 
     Examples
     --------
@@ -345,21 +317,7 @@ def repeated_rows(where: str, weights: Any, n_rows: int) -> np.ndarray:
 
 
 def sampling_weights(where: str, weights: Any, n_rows: int) -> np.ndarray:
-    """Return sampling weights as floats, shape (n_rows,).
-
-    Parameters
-    ----------
-    where : str
-        Names the table and where the weights come from, for messages.
-    weights : array-like of shape (n_rows,)
-        Numbers of at least 0, not all 0, in proportion to how many members of the population a row stands for.
-    n_rows : int
-        Rows of the table.
-
-    Raises
-    ------
-    DataError
-        If they are not such weights.
+    """Return sampling weights as floats, shape (n_rows,); raises `DataError` unless they are >= 0 and not all 0.
 
     Examples
     --------

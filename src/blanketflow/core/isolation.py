@@ -72,26 +72,11 @@ def ends_after(time_limit: float) -> float:
 
 
 def in_child(work: Callable[[], Any], time_limit: float | None = None, n_stages: int = 1) -> Any:
-    """Return what `work` returns in a process of its own.
+    """Return what `work` returns, run in a process of its own. It must return what `to_bytes` takes.
 
-    Parameters
-    ----------
-    work : callable
-        Returns what `to_bytes` takes. Anything else that it changes stays in its process.
-    time_limit : float, optional
-        Seconds after which each stage of the work should stop by itself. It is ended some time later (`ends_after`).
-    n_stages : int, optional
-        How many stages the work has. Default 1.
-
-    Raises
-    ------
-    LimitReached
-        If it had to be ended.
-    MemoryError
-        If memory ran out: the work said so, or its process was killed, as the system does then.
-    BlanketflowError
-        The work's own error, if it is of that kind; else, or if the process ended without an answer, `WorkFailed`. The
-        traceback is in the error's notes.
+    Each of `n_stages` stages should stop by itself after `time_limit` seconds; the process is killed after
+    `ends_after`. Raises `LimitReached` then, `MemoryError` if memory ran out (or the system killed the process), the
+    work's own `BlanketflowError`, and `WorkFailed` otherwise; the traceback is in the error's notes.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""Arrays in a temporary file that is mapped into memory: where room is short, the system writes their pages out.
+"""Arrays in a temporary memory-mapped file, whose pages the system writes out when memory is short.
 
-A table whose columns are in such a file is worked on like any other, and what is made of it column by column goes into
-another one (`kept_like`).
+A table with such columns is used like any other; tables made from it are stored in another such file (`kept_like`).
 """
 
 from __future__ import annotations
@@ -26,17 +25,10 @@ class _OwnMap(mmap.mmap):
 
 
 class MappedFile:
-    """A temporary file without a name, in the folder TMPDIR; it is gone when its last array is.
+    """A temporary unnamed file in TMPDIR for at most `n_bytes` of arrays, deleted with its last array.
 
-    Parameters
-    ----------
-    n_bytes : int
-        At most so many bytes of arrays, with up to 64 more for each array. Only what is written takes room on the disk.
-
-    Raises
-    ------
-    StorageError
-        If the file cannot be made, or, when arrays are written, the disk is full.
+    Each array may take up to 64 bytes more. Disk space is used only for what is written. Raises `StorageError` if the
+    file cannot be made or the disk is full.
 
     Examples
     --------

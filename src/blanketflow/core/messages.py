@@ -102,16 +102,9 @@ def with_warnings(work: Callable[..., _Found], *arguments: Any) -> tuple[_Found,
 
 
 def say_once(where: str, *several: Mapping[tuple[type[Warning], str], int], stacklevel: int = 2) -> None:
-    """Give each kind of warning once, with how often it was given; texts that differ in numbers only are of one kind.
+    """Issue each kind of warning once, with its count; texts that differ only in numbers are one kind.
 
-    Parameters
-    ----------
-    where : str
-        What was done, which the text begins with, unless it was given once.
-    *several : mapping
-        Counts of `counted_warnings`.
-    stacklevel : int
-        Whose line the warning names, as `warnings.warn` takes it; 1 is the caller of this function.
+    `where` begins the text of those counted more than once. `stacklevel` is as in `warnings.warn`, 1 being the caller.
     """
     kinds: dict[tuple[type[Warning], str], tuple[str, int]] = {}
     for counts in several:

@@ -69,19 +69,9 @@ MAX_ROWS = Parameter(
 
 
 def sampled(rows: np.ndarray, target: np.ndarray, max_rows: int | None, seed: int) -> np.ndarray:
-    """Return the rows that a search works on: all, or beyond `max_rows` so many of them, stratified by the target.
+    """Return the rows that a search uses: all, or a sample of `max_rows`, stratified by the target of the whole table.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n,)
-        Rows of the table.
-    target : ndarray of shape (n_table,)
-        Numbers, or codes of labels, of the whole table. Each class, or each range of numbers, keeps its share to within
-        one row.
-    max_rows : int or None
-        None takes all.
-    seed : int
-        The fold's.
+    Each class, or range of numbers, keeps its share to within one row.
 
     Examples
     --------
@@ -156,29 +146,11 @@ def why_no_splits(confirm: float | None, splits: int) -> str | None:
 def searched_rows(
     target: np.ndarray, share: float | None, seed: int, groups: np.ndarray | None = None, where: str = "data"
 ) -> np.ndarray:
-    """Return which rows a search may see: all, or all but a share, drawn at random and stratified by the target.
+    """Return which rows a search may see, bool (n,): all but a random share `confirm` (0.1 to 0.9; None: all).
 
-    Parameters
-    ----------
-    target : ndarray of shape (n,)
-        Numbers, or codes of labels. Each class, or each range of numbers, keeps its share to within one row.
-    share : float or None
-        `confirm`, 0.1 to 0.9; None leaves no row out.
-    seed : int
-        One seed draws one division.
-    groups : ndarray of shape (n,), optional
-        Numbers of rows that stay together: then it is a share of the groups, stratified by their mean target.
-    where : str
-        What the message of an error begins with.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-
-    Raises
-    ------
-    DataError
-        If fewer than 10 rows, or groups, are left on either side, or one value of the target.
+    The split is stratified by the target to within one row. With `groups`, (n,), whole groups are drawn, stratified by
+    their mean target. Raises `DataError` (beginning with `where`) if either side has fewer than 10 rows or groups, or
+    one value of the target.
 
     Examples
     --------

@@ -366,9 +366,7 @@ class Design:
 
 
 def effective_rows(weights: np.ndarray) -> float:
-    """Return of how many equal rows a mean by these weights is as certain, if they have nothing to do with it (Kish).
-
-    Kish (1965) Survey sampling, Wiley.
+    """Return Kish's effective sample size of weights (Kish 1965, Survey sampling, Wiley).
 
     Examples
     --------
@@ -393,21 +391,10 @@ _DIGITS = re.compile("([0-9]+)")
 
 
 def by_names(names: Sequence[str]) -> np.ndarray | None:
-    """Return the positions of names in natural order, shape (d,); None if they are in this order already.
+    """Return the positions of names in natural order, int64 (d,); None if they are in this order already.
 
-    Texts go by their characters and numbers in them by their value, so that the columns of an array, ``x0, x1, ...``,
-    are in order. Methods and models see features in this order: random draws, ties and sums then do not depend on the
-    order of the table.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names, d different ones.
-
-    Returns
-    -------
-    ndarray of int64, or None
-        Where the first name of the order stands in `names`, then the second, and so on.
+    Numbers within names are compared by value, so ``x0, x1, ...`` are in order. Methods and models see features in this
+    order: random draws, ties and sums then do not depend on the order of the table.
 
     Examples
     --------

@@ -81,22 +81,10 @@ class SummedCorrelations:
         return self._variances[parts] - np.sum(basis[:, parts] ** 2, axis=0)
 
     def directions(self, columns: Sequence[int], basis: np.ndarray | None = None) -> np.ndarray:
-        """Return orthonormal directions of what columns add to a basis of others.
+        """Return orthonormal directions that columns add to a `basis`, (rank, d), of others; shape (q, d).
 
-        As `orthonormal_basis` finds them on rows: the part of which most is left comes next, and those of which at most
-        `VANISHING` is left add nothing.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Positions of the columns.
-        basis : ndarray of shape (rank, d), optional
-            Directions of the others.
-
-        Returns
-        -------
-        ndarray of shape (q, d)
-            The product of each direction with each of the d parts of the table.
+        Rows are products of a direction with the d parts of the table. As in `orthonormal_basis`, the part with the
+        largest residual comes next, and residuals of at most `VANISHING` add nothing.
         """
         found = np.empty((0, len(self._matrix))) if basis is None else basis
         parts, rank = self.parts(columns), len(found)

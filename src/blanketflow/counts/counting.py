@@ -28,26 +28,11 @@ MOST_CELLS, MOST_CELLS_OF_ONE = 2**27, 2**24
 
 
 def count_rows(rows: RowBlocks, agreement: Agreement) -> SufficientStatistics:
-    """Count the rows of one place as was agreed, reading them once.
+    """Count the rows of one place by an agreement, reading them once; columns that it does not name are not read.
 
-    Parameters
-    ----------
-    rows : RowBlocks
-        The rows. Columns that the agreement does not name are not read.
-    agreement : Agreement
-        What is counted, by which levels and borders.
-
-    Returns
-    -------
-    SufficientStatistics
-        Without the tables that have a cell of 1 .. min_cell - 1 rows, which are listed as refused. In place of a
-        refused table its smaller ones are told, as far as their cells are large enough.
-
-    Raises
-    ------
-    DataError
-        If a column is missing or of another kind, a cell is missing or of a level that was not agreed on, or the tables
-        would have too many cells.
+    Tables with a cell of 1 .. min_cell - 1 rows are left out and listed as refused; their margins are included as far
+    as their cells are large enough. Raises `DataError` if a column is missing or of another kind, a cell is missing or
+    of an unknown level, or tables have too many cells.
     """
     from threadpoolctl import threadpool_limits
 
@@ -229,7 +214,7 @@ class PackedRows(PackedTables):
     Parameters
     ----------
     agreement : Agreement
-        Levels and borders; what it says of `tables` and `min_cell` is of no account, since nothing is told to others.
+        Levels and borders; its `tables` and `min_cell` do not apply, because nothing leaves the place.
     packed : PackedCodes
         The codes of its columns, in its order.
 

@@ -313,9 +313,9 @@ def given_tests(
     terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
-    """Do the same for candidates, target and conditioning set from the same coded columns, in one call.
+    """Test as `cell_tests` where candidates, target and conditions are columns of the same coded table, in one call.
 
-    Returns False, and does nothing, if a table would have more than `most_cells` cells.
+    Returns False, and writes nothing, if a table would have more than `most_cells` cells.
     """
     cells, n_strata, n_combinations = stratify(given, target, rows, level_start, first_level, n_levels, n_rows)
     most_levels = np.int64(1)

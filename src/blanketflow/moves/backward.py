@@ -19,22 +19,11 @@ def remove_until_stable(
     max_k: int | None = None,
     staying: Collection[str] = (),
 ) -> Iterator[Step]:
-    """Remove any member that is independent of the target given the others, until there is none.
+    """Yield removals of members that are independent of the target given the others, then the kept members.
 
-    Members are visited in the given order; after a removal the visits start again.
-
-    Parameters
-    ----------
-    max_k : int, optional
-        Largest conditioning set. While there are more than `max_k` others, nothing is tested or removed.
-    staying : collection of str
-        Members that are never removed. One that is independent given the others has the role ``included``.
-
-    Yields
-    ------
-    Step
-        Removals in order, then the kept members, each with its test given the other members, or with its marginal test
-        if there are more than `max_k` others.
+    Visits are in the given order and restart after a removal. With more than `max_k` others nothing is tested or
+    removed, and kept members have their marginal test. Members `staying` are never removed; one that is independent has
+    the role ``included``.
     """
     kept = list(members)
     removed = max_k is None or len(kept) <= max_k + 1
@@ -60,17 +49,9 @@ def remove_until_stable(
 
 
 def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step], alpha: float) -> Iterator[Step]:
-    """Visit each member once and remove it if it is independent of the target given the others. The last one stays.
+    """Visit each member once, least important first, and remove it if it is independent given the others.
 
-    Parameters
-    ----------
-    least_first : sequence of Step
-        Admissions, least important first; the decisions keep their importance.
-
-    Yields
-    ------
-    Step
-        One decision per member, in the order of the visits. The last remaining member keeps its admission's test.
+    Yields one decision per member with its importance. The last remaining member stays, with its admission's test.
     """
     standing = dict.fromkeys(admission.feature for admission in least_first)
     elimination = BackwardElimination(test, standing, target)

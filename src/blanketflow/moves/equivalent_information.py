@@ -31,18 +31,8 @@ def leans_on(
 ) -> bool:
     """Return whether a set has a column that was removed thanks to a feature, directly or through others.
 
-    Such a set cannot remove the feature in turn.
-
-    Parameters
-    ----------
-    given : iterable of str
-        The columns of the set.
-    feature : str
-        The feature that may be removed.
-    separating_sets : mapping of str to iterable of str
-        For each column that was separated from the target the set that did it.
-    staying : collection of str
-        Columns that were separated and stay all the same. They lean on nothing.
+    Such a set cannot remove the feature in turn. `separating_sets` maps each separated column to the set that did it;
+    columns that are `staying` lean on nothing.
 
     Examples
     --------
@@ -75,39 +65,16 @@ def equivalents(
     known: Collection[str] = (),
     members: Iterable[str] = (),
 ) -> frozenset[str]:
-    """Return the columns with the same information as a feature, if a set that separates it from a target leans on it.
+    """Return the columns with the same information as a feature that `given` separates from a target; empty if none.
 
-    A column is one of them if it separates the feature from the target as the feature separated it. So are the columns
-    of the set that lean on the feature, if only together they do: the target depends on the feature given the rest of
-    the set, but not on them given that and the feature. Both violate the intersection property of conditional
-    independence. So are they, too, if they say nearly the same, and rows were too few to tell: given the set and
-    members that are independent of the feature given the set, the target depends on it. This violates composition and
-    weak union. All three properties hold for d-separation, where there are no such columns.
+    A column has it if it separates the feature from the target as the feature separated it. So do the columns of
+    `given` that lean on the feature together, if the target depends on the feature given the rest of the set, but not
+    on them given that and the feature. Both violate the intersection property. So do they also if, given the set and
+    members that are independent of the feature given it, the target depends on the feature: they say nearly the same,
+    and rows were too few to tell. This violates composition and weak union. d-separation has all three properties.
 
-    Costs nothing if the set does not lean on the feature; else one test for each column that does, and if none of these
-    separates it, one for each of the set and of the members, and two more.
-
-    Parameters
-    ----------
-    test : BoundTest
-        The test.
-    feature, target : str
-        The columns that a set separates.
-    given : sequence of str
-        That set.
-    separating_sets, staying
-        As in `leans_on`.
-    alpha : float
-        Significance level.
-    known : collection of str
-        Columns that are known to have it, which are not looked at.
-    members : iterable of str
-        The members of the target's search.
-
-    Returns
-    -------
-    frozenset of str
-        Empty if the separation counts.
+    Columns in `known` are skipped. Costs no test if `given` does not lean on the feature; else one per column that
+    does, and if none of these separates it, one per column of the set and of the members, and two more.
 
     Examples
     --------

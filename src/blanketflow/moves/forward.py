@@ -26,30 +26,11 @@ def scan_until_stable(
     max_k: int | None = None,
     start: Sequence[str] = (),
 ) -> Iterator[Step]:
-    """Admit any feature that depends on the target given the admitted ones, scan by scan, until a scan admits none.
+    """Yield admissions of features that depend on the target given the admitted ones, until a scan admits none.
 
-    While none is admitted, features are tested in batches of one, two, four, ..., since tests given the same set are
-    cheapest together. The features after an admission are tested again given it. At most half of the tests are wasted.
-
-    Parameters
-    ----------
-    test : BoundTest
-        The bound CI test.
-    target : str
-        The target.
-    ordered : sequence of str
-        Features in the order in which each scan visits them.
-    alpha : float
-        Significance level.
-    max_k : int, optional
-        Largest conditioning set; the scan ends once the set is larger.
-    start : sequence of str
-        Features that are admitted from the beginning.
-
-    Yields
-    ------
-    Step
-        Admissions in order.
+    Scans follow `ordered`, after the features of `start`, and end once more than `max_k` are admitted. While none is
+    admitted, features are tested in batches of 1, 2, 4, ..., because tests given the same set are cheapest together;
+    those after an admission are tested again. At most half of the tests are wasted.
     """
     members = list(start)
     grew = True

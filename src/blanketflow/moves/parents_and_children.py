@@ -86,14 +86,11 @@ def eliminate(
 ) -> None:
     """Remove members that others separate from the target, level by level of the size of the conditioning set.
 
-    The sets of a level are drawn from the members at the start of the level, so that the order of the members does not
-    matter, but for columns with the same information: one that was removed within the level does not remove those that
-    it leans on. All remaining members are tested together given one set. Members that small sets separate are removed
-    before large sets are drawn.
-
-    `members`, in order, are changed in place; tests and removals are recorded in `weakest` and `found`. The members
-    `including` are in every conditioning set, because sets without them were tried before; they are not tested
-    themselves.
+    Sets of a level are drawn from the members at its start, so the order of the members does not matter, except for
+    columns with the same information: one removed within the level does not remove those that it leans on.
+    All remaining members are tested together given one set. `members` are changed in place; tests and removals are
+    recorded in `weakest` and `found`. Members `including` are in every set, because sets without them were tried
+    before, and are not tested.
     """
 
     def standing() -> list[str]:

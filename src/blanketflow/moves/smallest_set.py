@@ -154,24 +154,10 @@ def corrected_score(
 ) -> Corrected:
     """Return the score of what `smallest_set` chooses, corrected for having been chosen.
 
-    The choice is repeated on samples of the rows with replacement, and judged on the rows that are not in the sample:
-    bootstrap bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018,
-    doi:10.1007/s10994-018-5714-4). No model is fitted again.
-
-    Parameters
-    ----------
-    losses, sizes, n_parts, nothing
-        As in `shares`.
-    score : function
-        Returns the score, of which more is better, of a set on the rows that a sample left out: of the one to compare
-        with for None. It is told how often each row is in the sample, (n_rows,).
-    rng : Generator
-        Draws the samples.
-
-    Returns
-    -------
-    Corrected
-        The means, and the interval between the 2.5th and the 97.5th percentile of the differences.
+    The choice is repeated on bootstrap samples of the rows and scored on the rows outside the sample: bootstrap
+    bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018, doi:10.1007/s10994-018-5714-4). No
+    model is refitted. `score` takes a set, or None for the one to compare with, and each row's count in the sample,
+    (n_rows,); larger is better. Returns means, and the 2.5th to 97.5th percentile of the differences.
     """
     n_rows, found = losses.shape[2], []
     for _ in range(N_SAMPLES):

@@ -124,9 +124,9 @@ def _nothing_to_code(position: int) -> tuple[np.ndarray, int]:
 
 
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """Return an array of at least some length: the same one, or one that took its place, padded with zeros.
+    """Return an array of at least some length, padded with zeros: the same one if it is long enough.
 
-    It grows by an eighth, in place where the system can: a copy of all columns would take their memory once more.
+    It grows by an eighth, in place if the system can: a copy of all columns would double their memory.
     """
     if length > len(array):
         array.resize((max(length, len(array) + len(array) // 8), *array.shape[1:]), refcheck=False)

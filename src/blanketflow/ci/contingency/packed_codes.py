@@ -200,13 +200,8 @@ def prepared(test: ContingencyTest, table: Any) -> CountedEngine:
 class CountedEngine(ContingencyEngine):
     """Answers queries from `SufficientStatistics`, or from tables that are counted on demand.
 
-    A test whose table was refused, since a cell is too small to be told or there are too many, is not reliable, and
-    finds nothing.
-
-    Attributes
-    ----------
-    refused : set of tuples of str
-        The tables that were asked for and refused.
+    A test whose table was refused (a cell is too small, or there are too many) is unreliable and finds nothing; such
+    tables are listed in `refused`.
     """
 
     def __init__(self, test: ContingencyTest, names: Sequence[str], statistics: Counts) -> None:

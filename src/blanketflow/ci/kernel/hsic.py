@@ -353,8 +353,7 @@ BESIDE_BYTES = 2**26
 class GrowingColumns:
     """Columns that are added one by one, and the `statistics` of all of them with another column.
 
-    Small products cost more in calls than in operations: with 80 rows and 1,000 columns one product takes a tenth of
-    the time.
+    Candidates are multiplied together: with 80 rows and 1,000 columns this takes a tenth of the time of single ones.
 
     Examples
     --------

@@ -293,11 +293,10 @@ def regressions_by_clusters(test: RegressionTest, table: Table, design: Design) 
 
 
 class LRMixedByClusters(LRMixedEngine):
-    """The engine of a table with a design.
+    """The engine for a sample design; `statistic`, `dof` and `reliable` are those of as many independent rows.
 
-    `statistic`, `dof` and `reliable` are those of as many independent rows. The score of a row is what its log
-    likelihood changes by with the coefficients of the added predictors, at those of the smaller regression, which are
-    estimated; it is in the unit in which its variance is 1 if the rows are independent.
+    A row's score is the derivative of its log likelihood by the coefficients of the added predictors, at the fit
+    without them, scaled to variance 1 for independent rows.
     """
 
     correlates: ClassVar[bool] = False

@@ -254,9 +254,9 @@ def stabilised(table: Table, weights: np.ndarray) -> np.ndarray:
 
 
 class StabilisedWeights:
-    """An engine whose results are those of the weighted rows, but for p-values, which are by each test's own weights.
+    """An engine that tests weighted rows, with p-values by each test's own stabilised weights.
 
-    So a test is made twice: on the whole table, and on its columns alone.
+    Each test is therefore made twice: on the whole table, and on its columns alone.
     """
 
     def __init__(self, prepare: Prepare, table: Table, design: Design) -> None:

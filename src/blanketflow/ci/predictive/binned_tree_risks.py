@@ -1,6 +1,10 @@
-"""Risks of binned trees as the PPI test's model: histograms of at most 255 bins, for tables with many rows.
+"""The PPI test's ``binned-tree`` model, for tables with many rows: CART on histograms of at most 255 bins per column.
 
-A bin is one value, or about equally many rows in each.
+It is not an option of `TreeRisks` (``tree``), because the algorithms differ. That one keeps exact sorted lists of each
+column, grows to purity and takes plain class shares, so one pass costs the entries of the lists. This one bins columns,
+stops at leaves of sqrt(rows), smooths class shares, and finds cuts in histograms, subtracting those of siblings. The
+trees, and so the p-values, differ. Shared are the reading of columns, the target arrays, and the methods `offer`,
+`drop`, `of`, `conditional` and `differences`, by which `PPI` calls either.
 """
 
 from __future__ import annotations
@@ -31,14 +35,10 @@ class _Tree(NamedTuple):
 class BinnedTreeRisks:
     """One binned tree per repeat on a set of columns, and its risk before and after some of them are permuted together.
 
-    A column's bins are fixed once, from all rows that the test sees. They do not use the target, so nothing of the
-    test rows' answers leaks into a tree. A leaf has at least the square root of the number of training rows, and shares
-    of classes are (count + 1) / (rows + classes): with 100 rows ``corrected-t`` finds more than by plain shares. A tree
-    is grown again, below the nodes that use it, only if a column that it uses is dropped; any other column has a risk
-    difference of exactly zero.
-
-    `n_fits` counts the trees grown so far on sets of columns, in part or whole, and `n_counted` the rows counted into
-    their histograms.
+    Bins are fixed once from all rows, without the target, so no test answer leaks into a tree. Class shares are
+    (count + 1) / (rows + classes): with 100 rows ``corrected-t`` finds more than by plain shares. If a column that a
+    tree uses is dropped, the tree is regrown below the nodes that use it; other columns have a risk difference of
+    exactly 0. `n_fits` counts trees grown, in part or whole, and `n_counted` the rows counted into histograms.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:

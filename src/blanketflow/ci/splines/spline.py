@@ -207,20 +207,11 @@ class Confirmation:
 
 @dataclass
 class Left:
-    """What functions of given columns leave of those of X and of Y, on some rows.
+    """Residuals of functions of X and, behind them, of Y on given functions, on m rows.
 
-    Attributes
-    ----------
-    functions : ndarray of shape (a + b, m)
-        Of X and, behind these, of Y.
-    n_x : int
-        How many are of X: a.
-    n_straight : tuple of int
-        How many are straight, of X and of Y.
-    leverage : ndarray of shape (m,)
-        The diagonal of the projection on the functions of the given columns, and the constant.
-    n_given : int
-        How many of these are linearly independent.
+    `functions` is (a + b, m), with `n_x` = a functions of X; `n_straight` counts the straight ones of X and of Y.
+    `leverage`, (m,), is the diagonal of the projection on the given functions and the constant, of which `n_given` are
+    linearly independent.
     """
 
     functions: np.ndarray

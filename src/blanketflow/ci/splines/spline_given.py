@@ -23,14 +23,9 @@ FOLLOWED = 1e-3
 
 
 class GivenFunctions:
-    """The functions of given columns that a screen has, orthonormal on some rows, and what may be added to them.
+    """The screen's functions of given columns, orthonormal on some rows, and what may be added to them.
 
-    Attributes
-    ----------
-    basis : ndarray of shape (rank, n)
-        The functions.
-    leverage : ndarray of shape (n,)
-        How much of each row is in these and in the constant.
+    `basis` is (rank, n); `leverage`, (n,), is each row's share in the basis and the constant.
     """
 
     def __init__(self, screen: SplineScreen, given: tuple[int, ...], rows: Rows | None = None) -> None:
@@ -184,12 +179,8 @@ ROUNDING, EXPLAINED = 1e-10, 1e-8
 class Extras:
     """Functions of given columns that may be added to a basis, in groups that are added as a whole.
 
-    Attributes
-    ----------
-    n_groups, n_finer : int
-        How many groups: of finer splines, and products behind these.
-    blocks : ndarray of shape (D, q)
-        Products of what the basis leaves of each function with those of its group.
+    There are `n_groups` groups: of `n_finer` finer splines, then of products. `blocks`, (D, q), are products of each
+    function's residual on the basis with those of its group.
     """
 
     def __init__(self, groups: list[np.ndarray], n_finer: int, basis: np.ndarray) -> None:
