@@ -1,8 +1,7 @@
-"""Binned trees on single columns, for all repeats of the PPI test.
+"""Binned trees on single columns, for all repeats of the PPI test, equal to those of binned_trees.py to the last bit.
 
-A node of such a tree is a range of bins, so one histogram of the root is all that is counted, and no rows are moved:
-that of all rows once, less that of a repeat's test rows. The trees are those of kernels/binned_trees.py, to the last
-bit.
+A node is a range of bins, so only the root's histogram is counted (all rows once, minus each repeat's test rows), and
+no rows are moved.
 """
 
 from __future__ import annotations

@@ -1,18 +1,17 @@
 """Decision trees on columns in at most 255 bins, for the PPI test with many rows.
 
-A tree is CART: Gini for classes, squared error for numbers. At each node a histogram of every column holds the target's
-sums per bin. A cut lies halfway between two bins that have rows, and each side keeps at least `leaf_size` rows. Every
-column is examined in table order, the first maximum wins, and within a column the lowest cut. An impure node is cut
-even when the best cut gains nothing. All sums are integers, so they are exact, and equal cuts compare as equal. Few of
-them are counted: the whole tree's are those of all rows less the test rows', and of two children only the smaller one's
-are counted, for the larger child's are the parent's less those.
+A tree is CART: Gini for classes, squared error for numbers. Each node has a histogram of every column with the target's
+sums per bin. A cut lies halfway between two non-empty bins, and each side keeps at least `leaf_size` rows. Columns are
+examined in table order; the first maximum wins, and within a column the lowest cut. An impure node is cut even if the
+best cut gains nothing. Sums are integers, so equal cuts compare as equal. The root's sums are those of all rows minus
+the test rows'; of two children only the smaller is counted, and the larger is the parent minus it.
 
-A tree on fewer columns than before takes from the old tree what stands; see kernels/standing_nodes.py.
+A tree on fewer columns than before reuses the valid part of the old tree; see kernels/standing_nodes.py.
 
-Sums have one lane per class: its rows. For numbers there are two: the rows, and the sum of the target in fixed point,
-such that rows times sums fit 62 bits. The nodes of a tree are as in kernels/trees.py: a cut is the largest code that
-goes left, and `leaf` holds a leaf's loss for each class, or its mean. A class's share in a leaf is (its rows + 1) over
-(rows + classes), so a leaf that has not seen a class is not infinitely sure. A child comes after its parent.
+Sums have one lane per class: its rows. For numbers there are two: the rows, and the target's sum in fixed point, such
+that rows times sums fit 62 bits. Nodes are as in kernels/trees.py: a cut is the largest code that goes left, and `leaf`
+is a leaf's loss for each class, or its mean. A class's share in a leaf is (its rows + 1) / (rows + classes), so that an
+unseen class has a finite loss. A child comes after its parent.
 """
 
 from __future__ import annotations
