@@ -25,7 +25,7 @@ DONE, FAILED, WRONG_USAGE = 0, 1, 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage."""
     from ..core.errors import BlanketflowError
-    from ..core.files import OF_THE_DISK, not_written
+    from ..core.folders import OF_THE_DISK, not_written
     from ..core.messages import warnings_told
     from ..workflow.jobs import fewer_collections
     from .terminal import complain, complain_of, note, show_anything

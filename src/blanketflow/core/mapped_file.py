@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .column import Column, WideColumns
-from .files import not_written
+from .folders import not_written
 
 #: The most bytes that a cell takes.
 WIDEST = 8

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ArtefactError, BlanketflowError, EarlierArtefactError, ForeignArtefactError
-from ..core.files import not_written
+from ..core.folders import not_written
 from .provenance import PART_BYTES, DamagedError, Provenance, part_digests, timed_columns, whole_digest
 
 #: Largest JSON file that is read; a card of a million columns has a tenth of it.

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from ..core.errors import ConfigError, DataError, StorageError
-from ..core.files import not_written
+from ..core.folders import not_written
 from ..core.printable import redacted
 from .artefacts import read_json, replacing, write_json
 from .secrets import check_no_secret, expanded, scrubbed

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..core.errors import ArtefactError, BlanketflowError, StorageError
-from ..core.files import OF_THE_DISK, not_written
+from ..core.folders import OF_THE_DISK, not_written
 from ..core.isolation import reason_of
 from ..core.limits import LimitReached
 from ..core.printable import printable

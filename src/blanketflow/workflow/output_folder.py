@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..core.errors import ConfigError, DataError, StorageError, shown
-from ..core.files import check_writable, not_written
+from ..core.folders import check_writable, not_written
 from ..data.artefacts import process_space
 from .layout import FOLDERS, PATHS, files_like, path_of
 

@@ -1,4 +1,4 @@
-"""Files: the formats that tables are read from, and whether a folder can be written to."""
+"""Folders for output: whether they can be written to, and the message if they cannot."""
 
 from __future__ import annotations
 
