@@ -105,7 +105,7 @@ def select(
 
 def _draw(found: Selection) -> None:
     """Print the selection as a table."""
-    from ..api.curve import CURVE
+    from ..api.select import CURVE
 
     heading(found.text().partition("\n")[0])
     for line in found.remarks:
