@@ -15,9 +15,9 @@ from ..reporting.tables.references import reference_of
 
 if TYPE_CHECKING:
     from .answer import Selected
+    from .blankets import Blankets
     from .compare.result import Comparison
     from .estimator import MarkovBlanketSelector
-    from .found_blankets import Blankets
     from .inspection import Inspection
 
 #: What `features_of` says of each feature.
