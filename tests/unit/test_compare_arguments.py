@@ -2,7 +2,7 @@ import pytest
 from sklearn.feature_selection import SelectKBest
 
 import blanketflow as bf
-from blanketflow.api.compare.arguments import selectors_and_tests
+from blanketflow.api.compare import selectors_and_tests
 from blanketflow.config.reading import read_config
 from blanketflow.core.errors import ConfigError
 

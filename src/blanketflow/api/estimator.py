@@ -28,11 +28,22 @@ from ..selectors.base import Method
 from ..selectors.compatibility import check_choice, check_pair
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .frames import confirmation_frame, plain, selected_columns, table_and_target, trace, with_own_names
-from .selector_display import SelectorDisplay
-from .untyped_bases import BaseEstimator, SelectorMixin
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MYPY = False  # which mypy takes as True
+if MYPY:
+
+    class BaseEstimator:
+        """scikit-learn has no types; mypy would accept every argument of a class whose bases it does not know."""
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    class SelectorMixin: ...  # noqa: D101
+else:
+    from sklearn.base import BaseEstimator
+    from sklearn.feature_selection import SelectorMixin
 
 
 # Type checkers and editors derive the signature of a selector class from the annotated fields of the class and of
@@ -67,7 +78,7 @@ class _Fitted:
     feature_names_in_: np.ndarray
 
 
-class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimator):
+class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     """Base of all selector classes.
 
     Attributes
@@ -348,6 +359,61 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         ['a']
         """
         return selected_columns(self, X) if is_arrow_table(X) else super().transform(plain(self, X))
+
+    def plot(self, paths: bool = False) -> Any:
+        """Draw the importance of each selected feature as a bar in the colour of its role.
+
+        Parameters
+        ----------
+        paths : bool, default=False
+            Draw stability paths instead, which `StabilitySelection` has: on what share of the halves each feature was
+            among the first so many.
+
+        Returns
+        -------
+        altair.Chart
+            A chart, which a notebook shows and ``chart.save("blanket.svg")`` writes.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+        ParameterError
+            If `paths` is asked of another method.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> bf.MRMR(n_features=2).fit(X, y).plot().to_dict()["mark"]
+        {'type': 'bar'}
+        """
+        import pandas as pd
+
+        from ..core.errors import ParameterError
+        from ..reporting.plots import blanket_bars, stability_paths
+        from .shown import FEATURE_COLUMNS, features_of
+
+        check_is_fitted(self, "selected_features_")
+        if paths:
+            if not self.verdict_.get("paths"):
+                raise ParameterError(f"{type(self).__name__}: only StabilitySelection has paths. Leave paths out.")
+            return stability_paths(self.verdict_["paths"])
+        return blanket_bars(pd.DataFrame(features_of(self), columns=FEATURE_COLUMNS))
+
+    # scikit-learn's diagram, and below it, once fitted, what was found; with set_config(display="text") neither.
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._found_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": bundle["text/html"] + self._found_html()} if "text/html" in bundle else bundle
+
+    def _found_html(self) -> str:
+        from .shown import selector_html
+
+        return selector_html(self) if hasattr(self, "selected_features_") else ""
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "selected_features_")
