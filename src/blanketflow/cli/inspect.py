@@ -48,7 +48,7 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
 
 
 def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> None:
-    from ..api.inspection.suitable import PURPOSES
+    from ..api.inspection import PURPOSES
     from ..api.starting_config import in_yaml
 
     shape = f"{seen.n_rows} rows, {seen.n_features} features"

@@ -1,0 +1,249 @@
+"""Describes a table before a search: its columns, its problems, the suitable methods and how long they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..ci import get_ci_test
+from ..core.cards import CATEGORICAL
+from ..core.column_checks import tokens
+from ..core.registry import discover, look_up
+from ..data.findings import Finding, findings
+from ..data.findings.finding import MOST_COLUMNS
+from ..data.findings.quality import ColumnSummary, class_counts, summarise
+from ..data.sources import read_columns, read_source
+from ..workflow.cost import marginal_seconds
+from ..workflow.peek import Facts
+from ..workflow.plan import make_plan
+from ..workflow.specs import Plan
+from ..workflow.suitability import why_not_test
+from .advice import PREDICT, Advice, blanket_advice
+
+__all__ = [
+    "ColumnSummary",
+    "Finding",
+    "Inspection",
+    "LikelyTarget",
+    "Suitability",
+    "inspect_columns",
+    "inspect_table",
+    "likely_targets",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection:
+    """The description of a table.
+
+    `task_reason` says why the target is taken as classes or numbers. `classes` has the rows of each class; None for
+    regression. `columns` are at most the first `MOST_COLUMNS` features. CI tests and methods are the suitable ones
+    first, from fast to slow. `suggested_test` is the test that ``auto`` takes on all rows, with the reason. `advice` is
+    what to start with: for prediction, and for a Markov blanket, unless the table is refused there.
+    """
+
+    target: str
+    task: str
+    task_reason: str
+    n_rows: int
+    n_features: int
+    classes: dict[str, int] | None
+    columns: list[ColumnSummary]
+    findings: list[Finding]
+    tests: list[Suitability]
+    methods: list[Suitability]
+    suggested_test: str
+    test_reason: str
+    advice: list[Advice]
+
+    def __repr__(self) -> str:
+        from .notebook import inspection_text
+
+        return inspection_text(self)
+
+    def _repr_html_(self) -> str:
+        from .notebook import inspection_html
+
+        return inspection_html(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain types."""
+        return asdict(self)
+
+    def columns_found(self, kind: str) -> list[str]:
+        """Return the columns of all findings of a kind, each once."""
+        return list(dict.fromkeys(c for finding in self.findings if finding.kind == kind for c in finding.columns))
+
+
+def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
+    """Describe a table and its target; `spec` has the keys of a data set in config.yaml.
+
+    Examples
+    --------
+    >>> found = inspect_table({"source": "sklearn:wine"})
+    >>> found.n_rows, found.task, found.suggested_test
+    (178, 'classification', 'spline')
+    >>> found.columns_found("leakage")
+    []
+    """
+    raw = read_source("table", spec, seed)
+    summaries = [summarise(column) for column in islice(raw.features.columns, MOST_COLUMNS)]
+    plan, tests, methods = what_suits(spec)
+    facts, chosen = plan.facts["table"], plan.config.chosen["table"]
+    blanket = blanket_advice(facts, facts.n_rows, plan.config.ci_tests[chosen.id])
+    able = {method.id for method in methods if method.reason is None}
+    return Inspection(
+        target=raw.target.name,
+        task=raw.task.name,
+        task_reason=raw.task.reason,
+        n_rows=raw.features.n_rows,
+        n_features=len(raw.features),
+        classes=class_counts(raw) if raw.target.levels else None,
+        columns=summaries,
+        findings=findings(raw),
+        tests=tests,
+        methods=methods,
+        suggested_test=chosen.id,
+        test_reason=chosen.reason,
+        advice=[advice for advice in (PREDICT, blanket) if advice.method in able],
+    )
+
+
+def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None]:
+    """Return the number of rows, the first columns, and the target that the source itself names, if any."""
+    found = read_columns("table", spec)
+    return found.columns[0].n_rows, [summarise(column) for column in islice(found.columns, MOST_COLUMNS)], found.target
+
+
+#: Words by which people call what they want to predict.
+TARGET_WORDS = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}
+TARGET_WORDS |= {"species", "churn", "default", "price", "grade", "disease", "death", "survival"}
+#: What is hardly ever a target.
+_NO_TARGET = ("row-number", "identifier", "date", "text", "group")
+#: Columns of labels with at most this many classes count as few.
+_FEW_CLASSES = 10
+#: Columns that are suggested at most.
+_MOST = 5
+
+
+@dataclass(frozen=True)
+class LikelyTarget:
+    """A column that may be the target, and the reasons for thinking so, the strongest first."""
+
+    name: str
+    reasons: tuple[str, ...]
+
+
+def likely_targets(columns: Sequence[ColumnSummary]) -> list[LikelyTarget]:
+    """Return up to 5 columns that may be the target, the likeliest first. It is a guess: nothing is computed.
+
+    An exact name such as ``outcome`` counts most, then a name that contains such a word, the last place, two values,
+    and few classes.
+
+    Examples
+    --------
+    >>> of = lambda name, n: ColumnSummary(name, "categorical", 0, n, "")
+    >>> [(one.name, one.reasons[0]) for one in likely_targets([of("sex", 2), of("ward", 90), of("y", 3)])]
+    [('y', "its name is 'y'"), ('sex', 'it has two values')]
+    """
+    usable = [c for c in columns if c.looks_like not in _NO_TARGET and c.n_distinct > 1]
+    ranked = []
+    for column in usable:
+        found = _reasons(column, column is columns[-1])
+        if found:
+            ranked.append((-sum(points for points, _ in found), LikelyTarget(column.name, tuple(r for _, r in found))))
+    ranked.sort(key=lambda one: one[0])
+    return [target for _, target in ranked][:_MOST]
+
+
+def _reasons(column: ColumnSummary, is_last: bool) -> list[tuple[int, str]]:
+    """Return what speaks for a column, with its weight."""
+    words = sorted(TARGET_WORDS & tokens(column.name))
+    found = []
+    if column.name.lower() in TARGET_WORDS:
+        found.append((8, f"its name is {column.name!r}"))
+    elif words:
+        found.append((4, f"its name contains {words[0]!r}"))
+    if is_last:
+        found.append((3, "it is the last column"))
+    if column.n_distinct == 2:
+        found.append((2, "it has two values"))
+    elif column.n_distinct <= _FEW_CLASSES and column.kind == CATEGORICAL:
+        found.append((1, f"it has {column.n_distinct} classes"))
+    return found
+
+
+#: Tests and methods that need the truth of simulated data, which are not suggested for users' tables.
+_OF_TRUTH = ("oracle", "population", "true-blanket")
+#: What the methods of each family are for, in the order of the advice.
+PURPOSES = {
+    "wrapper": "to predict",
+    "causal": "for a Markov blanket",
+    "filter": "for a ranking",
+    "kernel": "for a ranking",
+    "reference": "to compare with",
+}
+
+
+@dataclass(frozen=True)
+class Suitability:
+    """Whether a method or test suits a table, or the reason why it does not.
+
+    `ci_test` is the test of a method: its default, or the one that is chosen for the table. `seconds` estimates the CPU
+    time of one search, or of marginal tests of all features, on all rows, from the table's shape. A target with many
+    neighbours takes longer. `purpose` is what a method is for; empty for a test.
+    """
+
+    id: str
+    ci_test: str | None
+    reason: str | None
+    seconds: float | None
+    purpose: str = ""
+
+
+def what_suits(spec: Mapping[str, Any]) -> tuple[Plan, list[Suitability], list[Suitability]]:
+    """Return a plan of all methods on all rows of a data set, its CI tests and its methods, from fast to slow."""
+    names = [name for name in discover("blanketflow.selectors") if name not in _OF_TRUTH]
+    tests = [name for name in discover("blanketflow.ci") if name not in _OF_TRUTH]
+    plan = make_plan(
+        {
+            "datasets": {"table": dict(spec)},
+            "splits": {"evaluation": 0},
+            "folds": 0,
+            "ci_tests": {name: {"type": name} for name in tests},
+            "selectors": {name: {"method": name} for name in names},
+        },
+        Path,  # no code is digested here
+    )
+    facts = plan.facts["table"]
+    reasons = {skip.selector: skip.reason for skip in plan.skipped}
+    methods = [
+        Suitability(
+            name,
+            plan.config.test_id("table", name),
+            reasons.get(name),
+            None if name in reasons else _search_seconds(plan, name),
+            PURPOSES[look_up("blanketflow.selectors", name, "method").card.family],
+        )
+        for name in names
+    ]
+    return plan, sorted((_test(facts, name) for name in tests), key=_order), sorted(methods, key=_order)
+
+
+def _test(facts: Facts, name: str) -> Suitability:
+    test = get_ci_test(name)
+    reason = why_not_test(facts, test)
+    return Suitability(name, None, reason, None if reason else marginal_seconds(test, facts))
+
+
+def _search_seconds(plan: Plan, name: str) -> float:
+    test = plan.test_id("table", name)
+    tested = plan.estimates.work_seconds("ci_test", {"dataset": "table", "test": test}) if test else 0.0
+    return tested + plan.estimates.work_seconds("grow_shrink", {"dataset": "table", "selector": name})
+
+
+def _order(suits: Suitability) -> tuple[bool, float, str]:
+    return suits.reason is not None, suits.seconds or 0.0, suits.id
