@@ -74,7 +74,7 @@ class Selected:
         return f"Selected({self.verdict})"
 
     def _repr_html_(self) -> str:
-        from .shown import selected_html
+        from .notebook import selected_html
 
         return selected_html(self)
 

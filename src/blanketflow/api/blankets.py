@@ -299,12 +299,12 @@ class Blankets:
         return len(self.found)
 
     def __repr__(self) -> str:
-        from .shown import blankets_text
+        from .notebook import blankets_text
 
         return blankets_text(self)
 
     def _repr_html_(self) -> str:
-        from .shown import blankets_html
+        from .notebook import blankets_html
 
         return blankets_html(self)
 

@@ -393,7 +393,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
 
         from ..core.errors import ParameterError
         from ..reporting.plots import blanket_bars, stability_paths
-        from .shown import FEATURE_COLUMNS, features_of
+        from .notebook import FEATURE_COLUMNS, features_of
 
         check_is_fitted(self, "selected_features_")
         if paths:
@@ -411,7 +411,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         return bundle | {"text/html": bundle["text/html"] + self._found_html()} if "text/html" in bundle else bundle
 
     def _found_html(self) -> str:
-        from .shown import selector_html
+        from .notebook import selector_html
 
         return selector_html(self) if hasattr(self, "selected_features_") else ""
 

@@ -217,7 +217,7 @@ class Comparison:
         return f"{self.summary().to_string()}{''.join(f'{chr(10)}{line}' for line in self.notes())}"
 
     def _repr_html_(self) -> str:
-        from ..shown import comparison_html
+        from ..notebook import comparison_html
 
         return comparison_html(self)
 

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import blanketflow as bf
+from blanketflow.api import notebook
 from blanketflow.api.inspection import inspect_table
 from blanketflow.plugins import Card, Method, Step
-from blanketflow.reporting import notebook
 
 #: A name that would run, hide the rest of a line, and end a table.
 HOSTILE = "<script>alert(1)</script>\u202e\n</td></table>"
