@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from ..core.printable import listed, printable
 from ..reporting.formatting import BLUE, INK, ORANGE, ROLES, number
-from ..reporting.tables.references import reference_of
+from ..reporting.tables.result_table import reference_of
 
 if TYPE_CHECKING:
     from .answer import Selected

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...core.errors import UnknownNameError, did_you_mean
 from ..formatting import BLUE, INK, ORANGE, mean_sd, number, seconds, signed
-from ..tables.references import reference_of
+from ..tables.result_table import reference_of
 from .placement import GAP, Place, Scale, in_order, linear, place_labels, wide, window
 from .theme import STEP, WIDTH, noted, rounded, tooltip
 

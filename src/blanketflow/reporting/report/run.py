@@ -12,7 +12,7 @@ import pandas as pd
 from ...core.cards import Card
 from ...core.prior import group_of
 from ...data.splits import FINAL
-from ..tables.references import ALL, NOTHING, is_reference, selector_of
+from ..tables.result_table import ALL, NOTHING, is_reference, selector_of
 from ..tables.scores import leading_metrics, leading_model
 
 

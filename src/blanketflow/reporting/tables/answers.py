@@ -9,8 +9,7 @@ from ...data.artefact_columns import Column, rows_of
 from ...data.findings import in_one_line
 from ...data.splits import FINAL
 from ..formatting import count, fixed, interval, metric_name, number, signed, some
-from .references import ALL, NOTHING, competes, is_reference, selector_of
-from .result_table import Found, frame
+from .result_table import ALL, NOTHING, Found, competes, frame, is_reference, selector_of
 from .scores import HIGHER_IS_BETTER, behind_the_best, leading_metrics, leading_model
 
 if TYPE_CHECKING:

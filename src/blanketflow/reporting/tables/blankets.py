@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.results import StandIn, in_words
 from ...data.artefact_columns import ARTEFACTS, Column, rows_of
 from ...data.splits import FINAL
-from .references import is_reference
-from .result_table import frame, typed_frame
+from .result_table import frame, is_reference, typed_frame
 
 if TYPE_CHECKING:
     import pandas as pd

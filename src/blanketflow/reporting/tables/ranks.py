@@ -13,8 +13,7 @@ import numpy as np
 
 from ...core.printable import printable
 from ...data.artefact_columns import Column, rows_of
-from .references import competes
-from .result_table import frame
+from .result_table import competes, frame
 from .scores import DECIMALS, is_higher_better
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from ...core.errors import UnknownNameError, did_you_mean
 from ...core.task import has_rare_class
 from ...data.artefact_columns import Column, rows_of
 from ...data.provenance import STATUSES
-from .references import ALL, NOTHING, competes, selector_of
-from .result_table import frame
+from .result_table import ALL, NOTHING, competes, frame, selector_of
 
 if TYPE_CHECKING:
     import pandas as pd
