@@ -18,7 +18,7 @@ import yaml
 
 from blanketflow.data.storage import feature_names, read_table
 from blanketflow.reporting.formatting import BLUE, ORANGE, VERMILLION
-from blanketflow.reporting.plots.critical_difference import critical_difference
+from blanketflow.reporting.plots.comparison_charts import critical_difference
 from blanketflow.reporting.plots.theme import svg_on_white
 from blanketflow.reporting.tables.ranks import friedman, friedman_ranks
 from studies.answer import tables

@@ -14,7 +14,7 @@ from blanketflow.core.errors import UnknownNameError
 from blanketflow.reporting import plots
 from blanketflow.reporting import tables as result_tables
 from blanketflow.reporting.plots.blanket_charts import ring_places
-from blanketflow.reporting.plots.critical_difference import alike
+from blanketflow.reporting.plots.comparison_charts import alike
 from blanketflow.reporting.plots.placement import CHARACTER, LINE
 from report_frames import HOSTILE, HOSTILE_FEATURE, drawn_as_svg, spec_on_page
 

@@ -1,9 +1,7 @@
 """Charts: each function takes a frame and returns an Altair chart. Only jobs that draw import this package."""
 
-from .blanket_bars import blanket_bars
-from .blanket_charts import blanket_graph, blanket_tree
-from .critical_difference import critical_difference
-from .heatmaps import agreement, wins
+from .blanket_charts import blanket_bars, blanket_graph, blanket_tree
+from .comparison_charts import agreement, critical_difference, wins
 from .score_charts import cost_against_score, score_by_selector, score_by_size, size_against_score
 from .stability_charts import selection_frequency, stability_by_selector, stability_paths
 from .theme import CONFIG, full_spec, short_spec, svg, unchecked

@@ -8,22 +8,21 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from ..formatting import INK, number
-from ..formatting import ROLES as SHORT
-from .placement import CHARACTER, shortened
-from .theme import noted, tooltip
+from ..formatting import INK, ROLES, number
+from .placement import CHARACTER, in_order, shortened
+from .theme import STEP, noted, rounded, tooltip
 
 _GRAPH_WIDTH = 700
 #: The largest number of features shown.
 MAX_FEATURES = 24
 #: The label, ring, colour and shape of each role.
-ROLES = {
-    "parent_or_child": (SHORT["parent_or_child"][0], "inner", SHORT["parent_or_child"][1], "circle"),
-    "parent": (SHORT["parent"][0], "inner", SHORT["parent"][1], "triangle-down"),
-    "child": (SHORT["child"][0], "inner", SHORT["child"][1], "triangle-right"),
-    "member": (SHORT["member"][0], "inner", SHORT["member"][1], "square"),
-    "included": (SHORT["included"][0], "inner", SHORT["included"][1], "triangle-up"),
-    "spouse": ("spouse: shares a child with the target", "outer", SHORT["spouse"][1], "diamond"),
+MARKS = {
+    "parent_or_child": (ROLES["parent_or_child"][0], "inner", ROLES["parent_or_child"][1], "circle"),
+    "parent": (ROLES["parent"][0], "inner", ROLES["parent"][1], "triangle-down"),
+    "child": (ROLES["child"][0], "inner", ROLES["child"][1], "triangle-right"),
+    "member": (ROLES["member"][0], "inner", ROLES["member"][1], "square"),
+    "included": (ROLES["included"][0], "inner", ROLES["included"][1], "triangle-up"),
+    "spouse": ("spouse: shares a child with the target", "outer", ROLES["spouse"][1], "diamond"),
 }
 #: A grey on which white text is legible and which is visible on light and dark pages.
 TARGET = "#5A5F66"
@@ -51,8 +50,8 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-_GRAPH_WIDTH // 2, _GRAPH_WIDTH // 2], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-height // 2, height // 2], nice=False, zero=False))
-    present = [role for role in ROLES if role in set(blanket["role"][:limit])]
-    names, _, colours, shapes = zip(*(ROLES[role] for role in present), strict=True) if present else ((),) * 4
+    present = [role for role in MARKS if role in set(blanket["role"][:limit])]
+    names, _, colours, shapes = zip(*(MARKS[role] for role in present), strict=True) if present else ((),) * 4
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal", labelLimit=0) if present else None
     base = alt.Chart().encode(
         x=x,
@@ -62,7 +61,7 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     lines = base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(
         x2=alt.datum(0),
         y2=alt.datum(0),
-        strokeDash=alt.condition(f"datum.role == '{ROLES['spouse'][0]}'", alt.value([4, 4]), alt.value([1, 0])),
+        strokeDash=alt.condition(f"datum.role == '{MARKS['spouse'][0]}'", alt.value([4, 4]), alt.value([1, 0])),
     )
     points = base.mark_point(filled=True, opacity=1).encode(
         color=alt.Color("role:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
@@ -81,14 +80,14 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
 
 def _nodes(blanket: pd.DataFrame) -> pd.DataFrame:
     shown = by_role(blanket)
-    outer = sum(ROLES[role][1] == "outer" for role in shown["role"])
+    outer = sum(MARKS[role][1] == "outer" for role in shown["role"])
     places = ring_places(len(shown) - outer, outer)
     room = [int((_GRAPH_WIDTH / 2 - abs(x) - 13) / CHARACTER) for x, _ in places]
     return pd.DataFrame(
         {
             "feature": shown["feature"],
             "label": [shortened(name, width) for name, width in zip(shown["feature"], room, strict=True)],
-            "role": [ROLES[role][0] for role in shown["role"]],
+            "role": [MARKS[role][0] for role in shown["role"]],
             "importance": [number(value) for value in shown["importance"]],
             "folds": [in_folds(value) for value in shown["frequency"]],
             "size": node_sizes(shown["importance"]),
@@ -100,7 +99,7 @@ def _nodes(blanket: pd.DataFrame) -> pd.DataFrame:
 
 def by_role(blanket: pd.DataFrame) -> pd.DataFrame:
     """Return the features of a blanket, spouses last."""
-    rank = {role: at for at, role in enumerate(ROLES)}
+    rank = {role: at for at, role in enumerate(MARKS)}
     return blanket.sort_values("role", key=lambda role: role.map(rank), kind="stable")
 
 
@@ -216,8 +215,8 @@ def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) 
     height = _LINE * (len(shown) + 1)
     x_axis = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, _TREE_WIDTH], nice=False, zero=False))
     y_axis = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False, zero=False))
-    present = [role for role in ROLES if role in set(shown["role"])]
-    names, colours, shapes = ([_SHORT[role] for role in present], *([ROLES[r][at] for r in present] for at in (2, 3)))
+    present = [role for role in MARKS if role in set(shown["role"])]
+    names, colours, shapes = ([_SHORT[role] for role in present], *([MARKS[r][at] for r in present] for at in (2, 3)))
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0) if present else None
     titles = {"feature": "feature", "role": "role", "importance": "importance", "folds": "chosen in"}
     base = alt.Chart()
@@ -250,3 +249,43 @@ def _target(target: str, last: float, y_axis: alt.Y) -> alt.LayerChart:
         ),
         data=data,
     ).encode(y=y_axis, tooltip=tooltip({"target": "target"}))
+
+
+_BARS_WIDTH = 420
+#: The largest number of features shown.
+MOST_BARS = 40
+
+
+def blanket_bars(blanket: pd.DataFrame, limit: int = MOST_BARS) -> alt.Chart:
+    """Draw one bar per feature, as long as its importance and in the colour of its role.
+
+    `blanket` has the columns feature, role, importance, p_value and frequency, most important first. At most `limit`
+    features are drawn; a note says how many there are.
+    """
+    shown = blanket[:limit]
+    labels = [ROLES.get(role, (role.replace("_", " "), INK))[0] for role in shown["role"]]
+    data = pd.DataFrame(
+        {
+            "feature": shown["feature"],
+            "importance": rounded(shown["importance"]),
+            "role": labels,
+            "p": ["" if p != p else number(p) for p in shown["p_value"]],
+            "folds": [f"{share:.0%}" for share in shown["frequency"]],
+        }
+    )
+    known = [(label, colour) for label, colour in ROLES.values() if label in labels]
+    known += [(label, INK) for label in dict.fromkeys(labels) if label not in dict(known)]
+    names, colours = zip(*known, strict=True) if known else ((), ())
+    titles = {"feature": "feature", "role": "role", "importance": "importance", "p": "p-value", "folds": "chosen in"}
+    chart = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            x=alt.X("importance:Q", title="importance", axis=alt.Axis(tickCount=4, format="~s")),
+            y=alt.Y("feature:N", title=None, scale=in_order(data["feature"])),
+            color=alt.Color("role:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
+            tooltip=tooltip(titles),
+        )
+        .properties(width=_BARS_WIDTH, height=alt.Step(STEP))
+    )
+    return noted(chart, f"{len(shown)} of {len(blanket)} features" if len(shown) < len(blanket) else "")
