@@ -5,7 +5,6 @@ from pathlib import Path
 
 from blanketflow.workflow import collect
 from blanketflow.workflow.identity import content_of, made
-from blanketflow.workflow.tabulate import tabulate
 
 
 def main(
@@ -20,7 +19,7 @@ def main(
     code: str,
 ) -> None:
     """Write every table of `result_tables.TABLES`, as Parquet and CSV."""
-    frames = tabulate(spec, cards, blankets, by_fold, evaluations, optimistic, confirmed)
+    frames = collect.tabulate(spec, cards, blankets, by_fold, evaluations, optimistic, confirmed)
     seed, made_of = (
         json.loads(spec)["seed"],
         list(map(content_of, [*cards, *blankets, *by_fold, *evaluations, *optimistic, *confirmed])),

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ..core.printable import as_cell
+from ..core.rows import LEAVE_GROUP_OUT
 from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import (
     read_arrow,
@@ -23,7 +24,7 @@ from ..data.artefacts import (
 from ..data.external_stages import read_supplied
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
-from ..reporting.tables import TABLES
+from ..reporting.tables import TABLES, Found, scores
 from .identity import contents_beside
 from .layout import parse
 
@@ -217,3 +218,37 @@ def versions(names: Sequence[str]) -> Mapping[str, str]:
     from importlib.metadata import version
 
     return {name: version(name) for name in names}
+
+
+def tabulate(
+    spec: str,
+    card_paths: Sequence[Path],
+    blanket_paths: Sequence[Path],
+    fold_paths: Sequence[Path],
+    evaluation_paths: Sequence[Path],
+    optimistic_paths: Sequence[Path] = (),
+    confirmed_paths: Sequence[Path] = (),
+) -> dict[str, pd.DataFrame]:
+    """Return every table of `reporting.tables.TABLES` by name, for the tables job and for `compare`.
+
+    `spec` is `Plan.report_spec`. The paths are those of card.json of each data set; blanket.parquet and folds.parquet
+    of each pair and split; the scores of each pair, and those of its final blanket; and confirm.parquet, if any.
+    """
+    asked = json.loads(spec)
+    scored, n_parts = evaluations(evaluation_paths), asked["splits"]["evaluation"]
+    n_parts = 0 if n_parts == LEAVE_GROUP_OUT else n_parts
+    found = Found(
+        cards=cards(card_paths),
+        blankets=selections(blanket_paths),
+        folds=selections(fold_paths),
+        evaluations=scored,
+        both_selections=both_selections(evaluation_paths, optimistic_paths),
+        confirmed=selections(confirmed_paths),
+        ended=outcomes(blanket_paths, evaluation_paths, confirmed_paths),
+        skipped=asked["skipped"],
+        selectors=asked["selectors"],
+        n_parts=n_parts,
+        scores=scores(scored, asked["selectors"], n_parts),
+        targets=asked.get("targets", {}),
+    )
+    return {name: table.make(found) for name, table in TABLES.items()}

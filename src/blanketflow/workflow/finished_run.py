@@ -37,7 +37,7 @@ def finished_run(
     spec : str
         `Plan.report_spec`.
     tables : mapping of str to DataFrame
-        As `blanketflow.workflow.tabulate.tabulate` returns them.
+        As `collect.tabulate` returns them.
     cards, by_fold : sequences of paths
         As it takes them.
     shrink : sequence of paths

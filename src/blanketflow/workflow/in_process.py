@@ -19,6 +19,7 @@ from ..data.beyond_memory import limited_memory
 from ..data.column_roles import RawTable, max_memory
 from ..search.workers import n_workers
 from ..selectors.base import Method
+from .collect import tabulate
 from .finished_run import finished_run
 from .grain import fold_ids
 from .job_files import JobFiles
@@ -34,7 +35,6 @@ from .stages.fold import Fold
 from .stages.marginal import ci_test
 from .stages.splits import draw_splits
 from .stages.table import store
-from .tabulate import tabulate
 
 if TYPE_CHECKING:
     from ..reporting.report import Run
