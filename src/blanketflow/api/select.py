@@ -29,9 +29,9 @@ from ..search.sample import Sample
 from ..search.search import Outcome, Search
 from ..selectors.judged.verdict import rests_on_in_words
 from ..workflow.chosen_tests import with_chosen_tests
-from ..workflow.notes_on_rows import MAX_ROWS_CHANGES_NOTHING
 from ..workflow.peek import peek
 from ..workflow.sharded import check_no_shards
+from ..workflow.suitability import MAX_ROWS_CHANGES_NOTHING
 from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.

@@ -27,12 +27,11 @@ from .configured_sources import reader_of, source_of, sources_of_configured
 from .digest import Start, code_digest
 from .grain import Grains, fold_ids, id_of_test
 from .identity import source_digests
-from .notes_on_rows import doubted_p_values, told_of_sample
 from .output_folder import check_times
 from .peek import Facts
 from .resources import Estimates
 from .sharded import sharded, told_of_shards
-from .suitability import network_file, network_of, wants_network
+from .suitability import doubted_p_values, network_file, network_of, told_of_sample, wants_network
 
 #: What the report's page is made of beside Python.
 PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
