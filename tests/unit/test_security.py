@@ -16,7 +16,7 @@ RUFF = Path(sys.executable).with_name("ruff")
 #: What ruff finds and a person has looked at, comments that silence it included: one place each, and why.
 LOOKED_AT = {
     ("src/blanketflow/cli/run.py", "S603"): "asks Slurm, by a list of words",
-    ("src/blanketflow/cli/process.py", "S603"): "starts Snakemake, by a list of words",
+    ("src/blanketflow/cli/progress.py", "S603"): "starts Snakemake, by a list of words",
     ("src/blanketflow/data/download.py", "S310"): "the scheme is checked, also of every redirection",
     ("src/blanketflow/reporting/report/html.py", "S704"): "JSON without a sign of HTML; Vega; our own files",
     ("envs/audit", "S603"): "starts pip-audit, by a list of words",

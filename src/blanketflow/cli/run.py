@@ -22,8 +22,7 @@ from ..core.printable import listed, printable
 from ..workflow.layout import parse
 from ..workflow.plan import FROM_NOTHING
 from .options import check_is_no_config
-from .process import Ended, run_to_end, safe_environment
-from .progress import STAGES, Progress, followed, run_watched, stage_of
+from .progress import STAGES, Ended, Progress, followed, run_to_end, run_watched, safe_environment, stage_of
 from .snakemake_arguments import SnakemakeArguments, snakemake_arguments
 from .terminal import complain, heading, note, show, show_table, width
 
