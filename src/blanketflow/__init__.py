@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .api.answer import select
     from .api.blankets import blankets
     from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
     from .api.get_selector import get_selector
     from .api.read_search import read_search
     from .api.sample_curve import sample_curve
+    from .api.select import select
     from .api.selectors import *
     from .api.statistics import agree, count, fit_statistics, merge, pack
     from .ci import get_ci_test
@@ -55,7 +55,7 @@ _ELSEWHERE = {
     "Search": ".search.search",
     "read_search": ".api.read_search",
     "sample_curve": ".api.sample_curve",
-    "select": ".api.answer",
+    "select": ".api.select",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import blanketflow as bf
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.core.errors import ConfigError
 from blanketflow.core.registry import discover
 from blanketflow.data.artefacts import read_columns

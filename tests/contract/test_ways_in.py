@@ -9,7 +9,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.api.compare import compare_config
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.cli import main
 from blanketflow.core.errors import BlanketflowError
 from generate.ways_in import REFUSING, WAYS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.core.errors import ConfigError, ParameterError
 from blanketflow.workflow.plan import make_plan
 

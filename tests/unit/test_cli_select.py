@@ -237,6 +237,6 @@ def test_what_decides_can_be_asked_for(planted, capsys):
 
 def test_seconds_are_digits(table, monkeypatch, capsys):
     clock = SimpleNamespace(perf_counter=count(0.0, 123.4).__next__)
-    monkeypatch.setattr("blanketflow.api.select.time", clock)
+    monkeypatch.setattr("blanketflow.api.select_command.time", clock)
     assert main(["select", str(table[0]), "--target", "pneumonia", "--method", "mim"]) == 0
     assert capsys.readouterr().out.splitlines()[0].endswith(", 123 s")

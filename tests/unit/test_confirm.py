@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import blanketflow as bf
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.ci.multiple_testing import holm
 from blanketflow.config.identifiers import TestOnRows as OnRows
 from blanketflow.config.reading import read_config

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.contingency import packed_codes
 from blanketflow.ci.contingency.packed_codes import PackedTableEngine

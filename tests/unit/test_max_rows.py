@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover
 from blanketflow.core.rows import sampled

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.core.errors import DataError
 
 IN_BLOCKS = "rows were read in blocks"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.data.findings import findings
 from blanketflow.data.sources import read_source
 from blanketflow.workflow.peek import peek

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 import blanketflow as bf
 from blanketflow.api.compare import compare_config
-from blanketflow.api.select import select
+from blanketflow.api.select_command import select
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.clusters import Exchange
 from blanketflow.ci.predictive.cpi import exchanged

@@ -18,11 +18,11 @@ from ..reporting.formatting import BLUE, INK, ORANGE, ROLES, number
 from ..reporting.tables.result_table import reference_of
 
 if TYPE_CHECKING:
-    from .answer import Selected
     from .blankets import Blankets
     from .compare.result import Comparison
     from .estimator import MarkovBlanketSelector
     from .inspection import Inspection
+    from .select import Selected
 
 #: The largest number of rows of a table, and of names in a cell.
 MOST_ROWS, MOST_NAMES = 40, 30

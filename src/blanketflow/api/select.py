@@ -1,387 +1,297 @@
-"""One selection on one table, without a workflow, for ``blanketflow select``."""
+"""``bf.select``: which features of a table to keep, and how sure that is."""
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from .. import __version__
-from ..ci.choice import AUTO, Choice
-from ..config.reading import checked_dataset, read_config
-from ..config.typed import Config
-from ..core.errors import ConfigError, RowsNeeded, shown
-from ..core.limits import Limits, in_seconds
-from ..core.messages import SILENT, Teller, say_once
-from ..core.printable import printable
-from ..core.results import StandIn, in_words, one_is_enough
-from ..core.table import COUNTS
-from ..data.column_roles import max_memory
-from ..data.dialect import found_line
-from ..data.findings import Finding, findings, in_one_line
-from ..data.missing_markers import markers_told
-from ..data.sources import read_source
-from ..reporting.export import ExportedBlanket
-from ..reporting.formatting import fixed, metric_name, signed
-from ..search.sample import Sample
-from ..search.search import Outcome, Search
-from ..selectors.judged.verdict import rests_on_in_words
-from ..workflow.chosen_tests import with_chosen_tests
-from ..workflow.peek import peek
-from ..workflow.sharded import check_no_shards
-from ..workflow.suitability import MAX_ROWS_CHANGES_NOTHING
-from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.pipeline import Pipeline
 
-#: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
-_SIGN = re.compile(r"[^\w\s~]").fullmatch
-#: Features of a blanket that a person is shown.
-MOST_LISTED = 40
+    from ..core.results import StandIn
+    from .selectors import Auto
 
 
-@dataclass(frozen=True, repr=False)
-class Selection:
-    """The blanket that was found, and how.
+#: The verdict where there is nothing to judge.
+NOTHING_VARIES: dict[str, Any] = {
+    "sentence": "No feature helps: each has one value only.",
+    "scores": [],
+    "alternatives": [],
+    "budget": {},
+}
 
-    `n_folds` is the number of folds whose blankets were combined; 0 for none. The rows of `blanket` are the features,
-    most important first; with folds, frequency is the share of folds that hold the feature, importance the mean over
-    these, and the rest is from the winning fold. `blankets` has the blanket of each fold, or all answers of a method
-    that gives several. `ci_test_reason` says why the test was chosen; it is empty where it was asked for. `seconds` is
-    wall time, `notes` say what to know about the table, and `verdict` what the method says of its answer, as `auto`
-    does. With ``confirm`` the rows of `confirmed` say what each feature says given the others on rows that the search
-    never saw. `search` is the search, for `blanketflow.read_search`.
+
+@dataclass(frozen=True)
+class Selected:
+    """The smallest set of features that loses nothing.
+
+    Attributes
+    ----------
+    features : list of str
+        The features to keep, most important first; all or none are possible answers.
+    verdict : str
+        The answer in a few sentences, with the score corrected for the choice among many sets, and its 95 % interval.
+    stand_ins : dict of str to list of StandIn
+        For each feature kept the others that keep at least 0.8 of its information about the target, the most first:
+        feature, share (0 to 1) and its 95 % interval (low, high). From a share of 0.95 on one can stand in for it.
+    scores : DataFrame
+        One row per model of the panel and one for their mean: model, metric (accuracy, roc_auc or r2), value with the
+        chosen features and with all, and their difference, by cross-validation. The row ``corrected`` is the mean
+        corrected for the choice, with the interval of the difference (low, high).
+    alternatives : DataFrame
+        One row per number of features that was judged: the best set's ranking, its score and its difference to all
+        features, its stability from 0 to 1, and whether it was chosen.
+    estimator : Pipeline or None
+        Selection and the best model of the panel, fitted on all rows; None if no feature was kept. With
+        ``missing="impute"`` its model takes medians of missing numbers, and missing labels as a level of their own.
+    selector : Auto
+        The fitted selector, with `trace_`, `status_`, and `importances_`: 1 divided by the geometric mean
+        of a feature's ranks in the resamples.
+    budget : dict of str to int
+        How many rows were judged at most, and by how many fits: ``select(X, y, budget=...)`` finds the same answer.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> x = [[i % 7, i % 5, i] for i in range(200)]
+    >>> found = bf.select(x, [row[2] > 100 for row in x])
+    >>> found.features, found.estimator.predict([[0, 0, 150]]).tolist()
+    (['x2'], [True])
     """
 
-    target: str
-    task: str
-    method: str
-    ci_test: str | None
-    ci_test_reason: str
-    n_rows: int
-    n_features: int
-    n_folds: int
-    blanket: list[dict[str, Any]]
-    blankets: list[list[str]]
-    status: str
-    reason: str
-    n_tests: int
-    seconds: float
-    seed: int
-    notes: list[str] = field(default_factory=list)
-    verdict: dict[str, Any] = field(default_factory=dict)
-    confirmed: list[dict[str, Any]] = field(default_factory=list)
-    search: dict[str, Any] = field(default_factory=dict)
+    features: list[str]
+    verdict: str
+    stand_ins: dict[str, list[StandIn]]
+    scores: pd.DataFrame
+    alternatives: pd.DataFrame
+    estimator: Pipeline | None
+    selector: Auto
+    budget: dict[str, int]
 
     def __repr__(self) -> str:
-        return self.text()
+        return f"Selected({self.verdict})"
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain types."""
-        return asdict(self)
+    def _repr_html_(self) -> str:
+        from .notebook import selected_html
 
-    def text(self) -> str:
-        """Return everything as text for a reader."""
-        by = f"{self.method} with {self.ci_test}" if self.ci_test else self.method
-        by += f" on {self.n_folds} folds" if self.n_folds else ""
-        lines = [
-            f"{printable(self.target)} ({self.task}): {len(self.blanket)} of {self.n_features} features, "
-            f"{self.n_rows} rows, {by}, {self.n_tests} tests, {in_seconds(self.seconds)}"
-        ]
-        lines += [*self.remarks, *filter(None, [self.sentence, self.one_is_enough])]
-        names = [printable(row["feature"]) for row in self.listed]
-        width = max(map(len, names), default=0)
-        for name, row in zip(names, self.listed, strict=True):
-            lines.append(f"  {name:{width}}  {row['role']:15}  {self.why(row)}")
-        lines += [f"  {self.more}"] if self.more else []
-        if self.several:
-            lines.append(f"{len(self.blankets)} answers:")
-            lines += [f"  {', '.join(map(printable, blanket))}" for blanket in self.blankets]
-        columns, rows = self.curve
-        if rows:
-            lines.append(CURVE)
-            widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
-            aligned = ("  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)) for row in (columns, *rows))
-            lines += [f"  {line}".rstrip() for line in aligned]
-        return "\n".join([*lines, *filter(None, [self.rests_on])])
+        return selected_html(self)
 
-    @property
-    def remarks(self) -> list[str]:
-        """Why the CI test was chosen, if it was, and how the search ended, if not well."""
-        chosen = [f"{self.ci_test} was chosen: {self.ci_test_reason}"] if self.ci_test_reason else []
-        return [*chosen, *([printable(f"{self.status}: {self.reason}")] if self.status != "ok" else [])]
+    def plot(self) -> Any:
+        """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
 
-    @property
-    def sentence(self) -> str:
-        """What the method says of its answer; empty for most."""
-        return printable(self.verdict.get("sentence", ""))
+        ``found.selector.plot()`` draws the importances of the features.
 
-    @property
-    def curve(self) -> tuple[list[str], list[list[str]]]:
-        """The columns and rows of a table of scores by number of features; no rows for most methods."""
-        return curve(self.verdict)
+        Returns
+        -------
+        altair.LayerChart
+            A chart, which a notebook shows and ``chart.save("sizes.svg")`` writes.
 
-    @property
-    def rests_on(self) -> str:
-        """What the answer rests on, in a sentence, unless `remarks` say it; empty for most methods."""
-        on = self.verdict.get("rests_on") if self.status == "ok" else None
-        said = rests_on_in_words(on) if on else ""
-        return f"{said[:1].upper()}{said[1:]}." if said else ""
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> x = [[i % 7, i] for i in range(40)]
+        >>> chart = bf.select(x, [row[1] > 20 for row in x]).plot()
+        >>> chart.to_dict()["layer"][1]["encoding"]["y"]["title"]
+        'accuracy'
+        """
+        from ..reporting.plots import score_by_size
 
-    @property
-    def one_is_enough(self) -> str:
-        """Of which features one is enough; empty if there are none, or if the method says so itself."""
-        said = one_is_enough(dict(zip((row["feature"] for row in self.blanket), self._stand_ins, strict=True)))
-        return "" if said in self.sentence else said
-
-    @property
-    def _stand_ins(self) -> list[list[StandIn]]:
-        return [[StandIn(**other) for other in row["stand_ins"]] for row in self.blanket]
-
-    @property
-    def listed(self) -> list[dict[str, Any]]:
-        """The rows of the blanket that are shown to a reader."""
-        return self.blanket[:MOST_LISTED]
-
-    @property
-    def more(self) -> str:
-        """How many rows are not shown, in words."""
-        left = len(self.blanket) - MOST_LISTED
-        return f"... and {left} more (--json lists them)" if left > 0 else ""
-
-    @property
-    def several(self) -> bool:
-        """Whether the method gave several answers."""
-        return len(self.blankets) > 1 and not self.n_folds
-
-    def as_blanket(self, dataset: str) -> ExportedBlanket:
-        """Return what is exported."""
-        rows = [
-            {**row, "stand_ins": in_words(others)} for row, others in zip(self.blanket, self._stand_ins, strict=True)
-        ]
-        return ExportedBlanket(dataset, self.target, self.task, self.method, self.method, rows, __version__, self.seed)
-
-    def why(self, row: Mapping[str, Any]) -> str:
-        """Return in words why a feature is in the blanket."""
-        if self.n_folds:
-            return f"in {round(row['frequency'] * self.n_folds)} of {self.n_folds} folds{self._confirmed(row)}"
-        if self.ci_test is None:
-            return f"importance {row['importance']:.2g}{self._confirmed(row)}"
-        return f"p = {row['p_value']:.2g} given {_in_words(row['given'])}{self._confirmed(row)}"
-
-    def _confirmed(self, row: Mapping[str, Any]) -> str:
-        """Return in words what rows that the search never saw say of a feature; empty if that was not asked for."""
-        own = next((one for one in self.confirmed if one["feature"] == row["feature"]), None)
-        if own is None:
-            return ""
-        return f"; {'' if own['confirmed'] else 'not '}confirmed (p = {own['p_value']:.2g})"
-
-
-def _in_words(given: list[str] | None) -> str:
-    return "all others that were left" if given is None else ", ".join(map(printable, given)) or "nothing"
+        return score_by_size(self.alternatives, str(self.scores["metric"].iloc[0]))
 
 
 def select(
-    dataset: Mapping[str, Any],
-    selector: Mapping[str, Any],
-    ci_test: Mapping[str, Any],
-    seed: int,
-    n_jobs: int | None = 1,
-    tell: Teller = SILENT,
-) -> Selection:
-    """Find the Markov blanket of one table's target, on all rows or combined over folds.
-
-    The mappings have the keys of a data set, a selector and a CI test in config.yaml. Without keys of a CI test the
-    method runs with its own. The selector's ``folds`` are 0 by default. `n_jobs` processes share one search where it
-    can be shared. Errors are those of the workflow.
-    """
-    asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
-    raw = {
-        "datasets": {"table": dict(dataset)},
-        "selectors": {"selector": asked},
-        "splits": {"evaluation": 0},
-        "folds": 0,
-        **({"ci_tests": {"asked": dict(ci_test)}} if ci_test else {}),
-    }
-    checked_dataset("table", dataset)  # of one target
-    config = read_config(raw)
-    check_no_shards(config)
-    begin = time.perf_counter()
-    outcome = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell)
-    search, features = outcome.search, outcome.sample.features
-    say_once("select", *outcome.warned)
-    return Selection(
-        target=outcome.sample.target.name,
-        task=outcome.sample.task,
-        method=config.selectors["selector"].method_name,
-        ci_test=search.test_id,
-        ci_test_reason=search.reason,
-        n_rows=features.n_rows,
-        n_features=len(features),
-        n_folds=search.folds,
-        blanket=[{**row, "kind": features[row["feature"]].kind} for row in _rows(outcome)],
-        blankets=[blanket for blanket, _ in outcome.blankets],
-        status=outcome.status,
-        reason=outcome.reason,
-        n_tests=outcome.n_tests,
-        seconds=time.perf_counter() - begin,
-        seed=seed,
-        notes=outcome.notes,
-        verdict=outcome.verdict,
-        confirmed=[asdict(one) for one in outcome.confirmed],
-        search=search.as_dict(),
-    )
-
-
-def _search(config: Config, seed: int) -> Search:
-    """Return the search of a configuration of one data set and one selector."""
-    spec, chosen = config.datasets["table"], config.selectors["selector"]
-    test = AUTO if chosen.ci_test == AUTO else config.test("table", "selector")
-    return Search(
-        chosen.method,
-        test,
-        seed,
-        chosen.folds,
-        chosen.fold_rows,
-        chosen.aggregate,
-        Limits(chosen.time_limit, chosen.max_tests),
-        config.prior("table", "selector"),
-        missing=spec["missing"],
-        imputations=spec.get("imputations"),
-        min_effect=chosen.min_effect,
-        confirm=chosen.confirm,
-        confirm_splits=chosen.confirm_splits,
-        where="select",
-    )
-
-
-def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> Outcome | None:
-    """Search on what is kept of a file that is beyond `max_memory`; return None if rows are needed."""
-    spec, search = config.datasets["table"], _search(config, seed)
-    of_rows = search.folds or search.confirm is not None
-    blocks = None if of_rows else blocks_beyond_memory("table", asked, spec)
-    if blocks is None:
-        return None
-    if search.test == AUTO:
-        # A look refuses what would unpack to too much, which matters only where the rows come into memory.
-        looked = with_chosen_tests(config, {"table": peek("table", spec, seed)})
-        told = looked.chosen_test("table", "selector")
-        search = replace(search, test=looked.test("table", "selector"), choice=Choice(told.id, told.reason))
-    table = kept_of_blocks(blocks, search.method, search.test, max_memory("table", spec))
-    if table is None:
-        return None
-    agreement = table.statistics.agreement
-    note = (
-        f"rows were read in blocks, and {'products' if table.statistics.cross_products else 'packed codes'} kept: the "
-        "table is beyond max_memory. It was not looked through for findings"
-    )
-    features = table.select(blocks.names[:-1])
-    try:
-        return search.run(Sample(features, table[agreement.target], agreement.task, notes=(note,)))
-    except RowsNeeded:  # the search came to two labels, and here the rows are at hand
-        return None
-
-
-def _searched_on_rows(config: Config, seed: int, n_jobs: int | None, tell: Teller) -> Outcome:
-    """Search on all rows of a table, or on each fold's."""
-    spec, search = config.datasets["table"], _search(config, seed)
-    source = read_source("table", spec, seed)
-    notes = [found_line(source.found), markers_told(source.markers)]
-    notes.append(in_one_line(map(Finding.as_dict, findings(source))))
-    are_counted = spec.get("weights_are") == COUNTS
-    of_rows = source.groups, are_counted, source.gaps
-    sample = Sample(source.features, source.target, source.task.name, *of_rows)
-    search = search.for_sample(sample)
-    if spec.get("max_rows"):
-        search = replace(search, max_rows=config.max_rows("table", search.test or search.method))
-        notes.append("" if search.max_rows else MAX_ROWS_CHANGES_NOTHING)
-    return search.run(replace(sample, notes=tuple(filter(None, notes))), tell=tell, n_jobs=n_jobs)
-
-
-def _rows(outcome: Outcome) -> list[dict[str, Any]]:
-    """Return a row for each selected feature, with the test that it was decided by."""
-    spoken = outcome.combined.spoken
-    return [
-        {name: row[name] for name in ("feature", "role", "group", "importance", "frequency")}
-        | {"p_value": spoken[row["feature"]].p_value, "given": spoken[row["feature"]].listed}
-        | {"stand_ins": [other._asdict() for other in row["stand_ins"]]}
-        for row in outcome.chosen
-    ]
-
-
-def settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """Return ``key=value`` pairs as a mapping; values are read as YAML reads them.
-
-    Examples
-    --------
-    >>> settings(["alpha=0.01", "max_k=null", "symmetry=or", "decimal=,"])
-    {'alpha': 0.01, 'max_k': None, 'symmetry': 'or', 'decimal': ','}
-    """
-    import yaml
-
-    found = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise ConfigError(f"{pair!r} is not a setting: write key=value, such as alpha=0.01.")
-        try:
-            found[key] = value if _SIGN(value) else yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise ConfigError(
-                f"{shown(pair)}: the value is not YAML. Put it in quotes, as in {key}='\"text\"'."
-            ) from error
-    return found
-
-
-#: What is said above a curve.
-CURVE = "Scores by number of features, each of the best set of its size, by cross-validation:"
-#: Lines of a curve.
-MOST_POINTS = 8
-
-
-def points(alternatives: Sequence[Mapping[str, Any]], metric: str) -> list[Mapping[str, Any]]:
-    """Return at most eight sizes: what was chosen, none, all and the best, and then halves and doubles of the choice.
+    X: Any,
+    y: Any,
+    time_limit: float | None = 60,
+    *,
+    task: str = "auto",
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    feature_groups: Mapping[str, Sequence[str]] | None = None,
+    costs: Mapping[str, float] | None = None,
+    tiers: Sequence[Sequence[str]] | None = None,
+    missing: Literal["error", "impute", "drop"] = "error",
+    imputations: int | None = None,
+    sample_weight: Any = None,
+    weights_are: Literal["counts", "sampling"] = "counts",
+    groups: Any = None,
+    within: Any = None,
+    max_rows: int | None = None,
+    metric: Literal["auto", "error", "log-loss", "r2", "normal-scores"] = "auto",
+    max_features: int | None = None,
+    budget: Mapping[str, int] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Selected:
+    """Find the features worth keeping: the smallest set with which models predict as well as with the best.
 
     Parameters
     ----------
-    alternatives : sequence of mapping
-        Those of a verdict, one for each number of features, the smallest first.
-    metric : str
-        The key of their score.
+    X : DataFrame, ndarray or sparse matrix of shape (n, d)
+        n rows, d features; missing cells only if `missing` says what becomes of them.
+    y : array-like of shape (n,)
+        The target.
+    time_limit : float, optional
+        Seconds after which it decides by what it has judged; the verdict then says so. Whatever it is, there is an
+        answer. Default 60; None for no limit.
+    task : {"auto", "classification", "regression"}
+        What the target is.
+    include, exclude : list of str, optional
+        Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
+    feature_groups : dict of str to list of str, optional
+        Features that come into the answer and stay out of it together, by the name of their group.
+    costs : dict of str to float, optional
+        What features cost. Of features that can stand in for each other the cheapest is taken.
+    tiers : list of lists of str, optional
+        Features by when they were measured, the earliest first: see the classes of causal methods.
+    missing : {"error", "impute", "drop"}, default="error"
+        What becomes of missing cells of X: refused, imputed (median, or most frequent label), or their rows dropped.
+        Models judge the sets, so that every cell must be there: CI tests that take missing cells as they are do not
+        help.
+    imputations : int, optional
+        Refused, for the same reason.
+    sample_weight : array-like of shape (n,), optional
+        How many equal rows each row stands for.
+    weights_are : {"counts", "sampling"}, default="counts"
+        What weights are. Sampling weights are refused: models judge the sets on the rows as they are.
+    groups : array-like of shape (n,), optional
+        Labels of rows that belong together: they are held out together.
+    within : array-like of shape (n,), optional
+        Refused: it is for CI tests, and models judge the sets. The classes of searches take it, such as `HITONMB`.
+    max_rows : int, optional
+        Most rows to rank and judge by, at least 10: beyond it a sample, stratified by the target. The final model is
+        trained on all rows.
+    metric : {"auto", "error", "log-loss", "r2", "normal-scores"}
+        What decides between sets. By default what suits the target: the error rate, the log-loss where a class is rare,
+        R² of numbers, or of their normal scores where tails are heavy.
+    max_features : int, optional
+        Most features in the answer.
+    budget : dict of str to int, optional
+        The rows and the fits of another answer, its ``budget``, to find it again: no time limit holds then.
+    random_state : int
+        Seed.
+    n_jobs : int, optional
+        Processes that share the work, at most one per core; -1 uses all cores, None is 1. What is found does not depend
+        on it, unless the time limit ends it.
+    verbose : int, default=0
+        What is said on stderr: 0 nothing, 1 a line per round of judging, 2 one per step too.
+
+    Returns
+    -------
+    Selected
+        Features, verdict, scores, alternatives and a fitted pipeline.
+
+    Raises
+    ------
+    DataError, ParameterError, UnsupportedError
+        As `Auto.fit`.
 
     Examples
     --------
-    >>> sizes = [{"n_features": n, "r2": 1 - 1 / (n + 1), "chosen": n == 8} for n in (0, 1, 2, 3, 4, 5, 8, 16, 20, 90)]
-    >>> [point["n_features"] for point in points(sizes, "r2")]
-    [0, 1, 2, 4, 8, 16, 20, 90]
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = bf.select(X[["petal length (cm)", "petal width (cm)"]], y)
+    >>> len(found.features) <= 2, found.alternatives["chosen"].sum()
+    (True, np.int64(1))
     """
-    sizes = [row["n_features"] for row in alternatives]
-    chosen = next(row["n_features"] for row in alternatives if row["chosen"])
-    best = max(alternatives, key=lambda row: (round(row[metric], 9), -row["n_features"]))["n_features"]
-    wanted = [chosen, *sizes[:1], *sizes[-1:], best]
-    for factor in (2, 4, 8, 16):
-        wanted += [min(sizes, key=lambda size: abs(size - to)) for to in (chosen / factor, chosen * factor)]
-    shown = list(dict.fromkeys([*wanted, *sizes]))[:MOST_POINTS]
-    return [row for row in alternatives if row["n_features"] in shown]
+    import pandas as pd
+
+    from ..search.workers import load_kernels
+    from ..selectors.judged.in_time import load_models
+    from .selectors import Auto
+
+    load_kernels()  # before the time limit counts
+    load_models()
+    selector = Auto(
+        task=task,
+        include=include,
+        exclude=exclude,
+        feature_groups=feature_groups,
+        costs=costs,
+        tiers=tiers,
+        missing=missing,
+        imputations=imputations,
+        weights_are=weights_are,
+        max_rows=max_rows,
+        metric=metric,
+        max_features=max_features,
+        budget=budget,
+        random_state=random_state,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    ).fit(X, y, sample_weight, groups, within)
+    said = NOTHING_VARIES | selector.verdict_
+    sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
+    return Selected(
+        features=list(selector.selected_features_),
+        verdict=sentence,
+        stand_ins=dict(selector.stand_ins_),
+        scores=pd.DataFrame(said["scores"]),
+        alternatives=pd.DataFrame(said["alternatives"]),
+        estimator=_pipeline(selector, said["best_model"], X, y, sample_weight) if selector.selected_features_ else None,
+        selector=selector,
+        budget=dict(said["budget"]),
+    )
 
 
-def curve(verdict: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of a table: features, score, difference to all features, and which were kept.
+def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipeline:
+    """Return the fitted selector, indicators of labels and a model, which is fitted on what the selector keeps."""
+    import numpy as np
+    import pandas as pd
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-    There are no rows if the verdict has no alternatives.
-    """
-    alternatives = verdict.get("alternatives") or []
-    if not alternatives:
-        return [], []
-    metric = verdict["scores"][0]["metric"]
-    last = alternatives[-1]["n_features"]
-    rows = [
-        [
-            f"{row['n_features']:,}",
-            fixed(row[metric]),
-            signed(row["difference"]),
-            "kept" if row["chosen"] else "all" if row["n_features"] == last and row["ranking"] == "all" else "",
-        ]
-        for row in points(alternatives, metric)
-    ]
-    return ["features", metric_name(metric.replace("_", "-")), "to all", ""], rows
+    from ..core.convert import repeated_rows
+    from ..core.table import column_from_array
+    from ..core.task import target_column
+    from ..models import build_estimator
+    from ..models.encode import USUAL
+    from ..selectors.judged.judged_round import panel_of
+
+    selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
+    found = selector.transform(X)
+    kept, is_sparse = _dense(found), hasattr(found, "toarray")
+    numbers: Any = SimpleImputer(strategy="median") if selector.missing == "impute" else "passthrough"
+    steps: list[tuple[str, Any]] = [("dense", FunctionTransformer(_dense, accept_sparse=True))] if is_sparse else []
+    if hasattr(kept, "columns"):
+        labels = make_column_selector(dtype_exclude=["number", "bool"])
+        encoder = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), labels), remainder=numbers
+        )
+        steps.append(("encode", encoder.set_output(transform="default")))
+    elif selector.missing == "impute":
+        steps.append(("impute", numbers))
+    encoded = np.asarray(Pipeline(steps).fit_transform(kept) if steps else kept, dtype=float)
+    powers = np.frexp(np.nanmax(np.abs(encoded), axis=0, initial=0))[1]
+    if (np.abs(powers) > USUAL).any():  # models square what they are given
+        of_columns = {"powers": np.where(np.abs(powers) > USUAL, powers, 0)}
+        steps.append(("scale", FunctionTransformer(_scaled, kw_args=of_columns)))
+    asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
+    steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
+    if weights is not None:
+        rows = repeated_rows("select: sample_weight", weights, len(y))
+        kept, y = (kept.iloc[rows] if hasattr(kept, "iloc") else kept[rows]), np.asarray(y)[rows]
+    if selector.missing == "drop":
+        complete = ~np.asarray(pd.isna(kept)).any(axis=1)
+        kept, y = kept[complete], np.asarray(y)[complete]
+    rest = Pipeline(steps).fit(kept, y)
+    return Pipeline([("select", selector), *rest.steps])
+
+
+def _dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, which scalers and models of the panel need; anything else as it is."""
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
+def _scaled(X: Any, powers: Any) -> Any:
+    """Return numbers divided column by column by powers of two."""
+    import numpy as np
+
+    return np.ldexp(np.asarray(X, dtype=float), -powers)

@@ -45,7 +45,7 @@ def merge(
     agreement about these: count by it everywhere, and merge with --earlier.
     """
     from ..api.get_selector import get_selector
-    from ..api.select import settings
+    from ..api.select_command import settings
     from ..api.statistics import fit_statistics
     from ..api.statistics import merge as merged
     from ..ci import get_ci_test

@@ -95,7 +95,7 @@ def dataset_spec(
     The target is None if the source names one. `more` has further keys as ``key=value``, among them a list of targets
     where several are allowed.
     """
-    from ..api.select import settings
+    from ..api.select_command import settings
     from ..config.reading import checked_dataset, one_data_set_each
 
     is_source = not Path(table).exists() and ":" in table

@@ -18,7 +18,7 @@ from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_
 from .terminal import heading, heartbeat, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
-    from ..api.select import Selection
+    from ..api.select_command import Selection
 
 
 #: Seconds after which `auto` decides by what it has judged, unless time_limit is set.
@@ -60,8 +60,8 @@ def select(
     --time-limit; --method takes a search for a Markov blanket or any other method. --set folds=5 combines the blankets
     of five folds. To compare several methods on rows that they did not see, use compare, or init and run.
     """
-    from ..api.select import select as find
-    from ..api.select import settings
+    from ..api.select_command import select as find
+    from ..api.select_command import settings
     from ..ci.choice import AUTO
     from ..core.registry import look_up
     from ..reporting.export import FORMS
@@ -105,7 +105,7 @@ def select(
 
 def _draw(found: Selection) -> None:
     """Print the selection as a table."""
-    from ..api.select import CURVE
+    from ..api.select_command import CURVE
 
     heading(found.text().partition("\n")[0])
     for line in found.remarks:
