@@ -1,4 +1,4 @@
-"""What to begin with on a table, and why: the one place from which `inspect`, `init` and docs/choosing.md take it."""
+"""Which method to start with on a table, and why; used by `inspect`, `init` and docs/choosing.md."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Advice:
-    """A method with options for what one wants to know of a table, and why.
+    """A method with options for one purpose, and the reason.
 
-    `want` is the question, `situation` says of which tables, and `measured` by what measurement. In `options` the text
-    ``0.05 / features`` stands for a number that `of_table` computes.
+    `want` is the purpose, `situation` the tables that it is for, `measured` the evidence. In `options` the text
+    ``0.05 / features`` is a number that `of_table` computes.
     """
 
     want: str
@@ -98,21 +98,9 @@ ADVICE = (PREDICT, BLANKET_OF_LEVELS, BLANKET, TOO_FEW_ROWS, RANKING)
 
 
 def blanket_advice(facts: Facts, n_rows: int, test: CITest) -> Advice:
-    """Return with which method to look for a Markov blanket.
+    """Return the method to use for a Markov blanket, with options for this table.
 
-    Parameters
-    ----------
-    facts : Facts
-        The table.
-    n_rows : int
-        Rows of the smallest fold.
-    test : CITest
-        The test that ``auto`` takes for the table.
-
-    Returns
-    -------
-    Advice
-        With the options of this table.
+    `n_rows` is the size of the smallest fold, `test` the CI test that ``auto`` chooses.
     """
     if n_rows < FEWEST_ROWS:
         return TOO_FEW_ROWS.of_table(facts.n_features)

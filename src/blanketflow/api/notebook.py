@@ -79,7 +79,7 @@ def _cell(value: Any) -> Markup:
 
 
 def bar(value: float, largest: float, text: str = "", colour: str = BLUE) -> Markup:
-    """Return a number with a bar beside it, of a length in proportion to `largest`."""
+    """Return a number with a bar whose length is proportional to `largest`."""
     is_drawn = math.isfinite(value) and math.isfinite(largest) and largest > 0
     width = round(_BAR * min(max(value / largest, 0.0), 1.0)) if is_drawn else 0
     drawn = Markup(
@@ -122,18 +122,10 @@ def _square(colour: str) -> Markup:
 
 
 def curve(points: Sequence[tuple[float, float]], chosen: int, reference: float, across: str, up: str) -> Markup:
-    """Return a small line chart as SVG: one point is marked, and a dashed line is at the reference.
+    """Return a small line chart as SVG, with one point marked and a dashed line at `reference`.
 
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        From left to right; they stand at equal distances, with their x below them where there is room.
-    chosen : int
-        Position of the marked point.
-    reference : float
-        Height of the dashed line.
-    across, up : str
-        What the axes mean.
+    Points are equally spaced from left to right and labelled with their x where it fits. `across` and `up` name the
+    axes.
     """
     width, height, left, top, bottom = 460, 150, 58, 14, 38
     heights = [y for _, y in points] + [reference]
@@ -182,8 +174,7 @@ _TARGETS, _NAMES = 12, 6
 def features_of(selector: MarkovBlanketSelector) -> list[dict[str, Any]]:
     """Return one row per selected feature: feature, role, importance, p_value, frequency.
 
-    The p-value is that of the last test that kept the feature; NaN if none did, and where folds are combined, since
-    each fold has its own.
+    The p-value is that of the last test that kept the feature; NaN if there is none or several folds are combined.
     """
     last: dict[str, float] = {}
     if selector.ci_test_ is not None and len(set(selector.trace_["fold"])) == 1:
@@ -197,7 +188,7 @@ def features_of(selector: MarkovBlanketSelector) -> list[dict[str, Any]]:
 
 
 def selector_html(selector: MarkovBlanketSelector) -> str:
-    """Return what a fitted selector found, to stand below scikit-learn's own diagram."""
+    """Return the results of a fitted selector, shown below scikit-learn's diagram."""
     rows, told = features_of(selector), selector.status_ if selector.status_ != "ok" else ""
     n = len(rows)
     by = f", {selector.n_tests_:,} CI tests" if selector.ci_test_ is not None else ""

@@ -1,4 +1,4 @@
-"""A Parquet file beyond `max_memory` that is read in blocks of rows, of which counts, products or codes are kept."""
+"""Reads a Parquet file beyond `max_memory` in blocks of rows and stores only counts, products or codes."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def blocks_beyond_memory(name: str, asked: Mapping[str, Any], spec: Mapping[str,
 def kept_of_blocks(
     blocks: ParquetBlocks, method: Method, test: CITest | None, most_bytes: int | None
 ) -> SummedTable | None:
-    """Return what a search needs of the rows; None if it needs the rows themselves, or a cell is missing.
+    """Return the statistics that a search needs; None if it needs the rows, or a cell is missing.
 
-    Codes of more than `most_bytes` are kept in a mapped file. Sums of products are not equal to those of the rows in
-    the last digits, so they are kept only where someone set a limit.
+    Codes of more than `most_bytes` are stored in a mapped file. Sums of products differ from those of the rows in
+    the last digits, so they are used only if a memory limit is set.
     """
     if test is None or method.needs_complete_rows() or not test.sums or test.incomplete is not None:
         return None
@@ -67,7 +67,7 @@ def kept_of_blocks(
 
 
 def _codings(blocks: RowBlocks, test: CITest, are_products: bool) -> Iterator[Coding]:
-    """Yield how columns are coded, up to one that cannot be."""
+    """Yield the coding of each column, until one cannot be coded."""
     bins, binning = (1, None) if are_products else (test.options()["bins"], test.options()["binning"])
     for name in blocks.names:
         column = blocks.column(name)

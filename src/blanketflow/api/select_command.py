@@ -44,13 +44,11 @@ MOST_LISTED = 40
 class Selection:
     """The blanket that was found, and how.
 
-    `n_folds` is the number of folds whose blankets were combined; 0 for none. The rows of `blanket` are the features,
-    most important first; with folds, frequency is the share of folds that hold the feature, importance the mean over
-    these, and the rest is from the winning fold. `blankets` has the blanket of each fold, or all answers of a method
-    that gives several. `ci_test_reason` says why the test was chosen; it is empty where it was asked for. `seconds` is
-    wall time, `notes` say what to know about the table, and `verdict` what the method says of its answer, as `auto`
-    does. With ``confirm`` the rows of `confirmed` say what each feature says given the others on rows that the search
-    never saw. `search` is the search, for `blanketflow.read_search`.
+    `n_folds` is the number of folds whose blankets were combined; 0 for none. `blanket` has one row per feature, most
+    important first. With folds, frequency is the share of folds with the feature, importance the mean over these, and
+    the rest comes from the winning fold. `blankets` has the blanket of each fold, or all answers of a method that gives
+    several. `ci_test_reason` is empty unless the test was chosen automatically. `seconds` is wall time. `confirmed` has
+    the tests on rows that the search did not use. `search` is for `blanketflow.read_search`.
     """
 
     target: str
@@ -191,9 +189,8 @@ def select(
 ) -> Selection:
     """Find the Markov blanket of one table's target, on all rows or combined over folds.
 
-    The mappings have the keys of a data set, a selector and a CI test in config.yaml. Without keys of a CI test the
-    method runs with its own. The selector's ``folds`` are 0 by default. `n_jobs` processes share one search where it
-    can be shared. Errors are those of the workflow.
+    The mappings have the keys of a data set, a selector and a CI test in config.yaml. Without CI test keys it uses
+    the default test. The selector's ``folds`` are 0 by default. `n_jobs` processes share a search that can be divided.
     """
     asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
     raw = {
@@ -340,14 +337,9 @@ MOST_POINTS = 8
 
 
 def points(alternatives: Sequence[Mapping[str, Any]], metric: str) -> list[Mapping[str, Any]]:
-    """Return at most eight sizes: what was chosen, none, all and the best, and then halves and doubles of the choice.
+    """Return at most eight sizes: the chosen one, none, all and the best, then halves and doubles of the chosen one.
 
-    Parameters
-    ----------
-    alternatives : sequence of mapping
-        Those of a verdict, one for each number of features, the smallest first.
-    metric : str
-        The key of their score.
+    `alternatives` are those of a verdict, smallest first; `metric` is the key of their score.
 
     Examples
     --------

@@ -380,12 +380,11 @@ def safe_environment() -> dict[str, str]:
 
 
 def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None, **how: Any) -> Ended:
-    """Run a command with arguments of `subprocess.Popen` and wait until it ends; call `tick` several times per second.
+    """Run a command with arguments of `subprocess.Popen` until it ends; call `tick` several times per second.
 
-    The child is in this process group, so Ctrl-C in a terminal reaches it directly: Snakemake then ends its jobs and
-    releases its lock, while this process waits. Other signals are passed on, and so is SIGINT where no terminal sends
-    it (as `docker run` does). The exit code reports a signal whatever the child made of it, unless the child had
-    already finished with success.
+    The child shares the process group, so it receives Ctrl-C in a terminal directly: Snakemake then ends its jobs and
+    releases its lock. Other signals are forwarded, and SIGINT too if there is no terminal (`docker run`). The exit
+    code is that of the signal, unless the child finished with success.
     """
     with _signals() as seen:
         process = subprocess.Popen(command, **how)

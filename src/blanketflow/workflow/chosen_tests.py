@@ -1,4 +1,4 @@
-"""Which CI test ``auto`` stands for on each data set of a plan: chosen once, by what is known before any job starts."""
+"""Chooses the CI test for ``auto`` on each data set of a plan, before any job starts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,9 @@ from .peek import Facts
 
 
 def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
-    """Return a configuration in which ``auto`` stands for a test on each data set.
+    """Return a configuration in which ``auto`` is replaced by a test for each data set.
 
-    The test enters the CI tests, unless an equal one is there: then selectors that name it and those that ask for
-    ``auto`` share its results.
-
-    Parameters
-    ----------
-    config : Config
-        The configuration.
-    facts : mapping of str to Facts
-        What a look at each data set found.
+    If an equal test is configured already, it is used, so that its results are shared.
     """
     ci_tests, chosen = dict(config.ci_tests), {}
     for dataset in config.datasets:
@@ -48,7 +40,7 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
 
 
 def smallest_fold(facts: Facts, config: Config, selector: Selector) -> int:
-    """Return about how many rows the smallest fold of a selector has."""
+    """Return the approximate number of rows of a selector's smallest fold."""
     n_rows, evaluation, n_folds = facts.n_rows, config.splits["evaluation"], selector.folds
     n_rows -= ceil(n_rows * (selector.confirm or 0.0))
     if evaluation:
@@ -60,7 +52,7 @@ def smallest_fold(facts: Facts, config: Config, selector: Selector) -> int:
 
 
 def _entered(choice: Choice, ci_tests: dict[str, CITest]) -> str:
-    """Return the id of an equal test among some, or enter the test under an id that is free."""
+    """Return the id of an equal configured test, or add the test under an unused id."""
     test, test_id = choice.configured(), choice.test_id
     equal = (
         name for name, known in ci_tests.items() if type(known) is type(test) and known.options() == test.options()

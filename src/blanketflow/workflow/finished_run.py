@@ -1,4 +1,4 @@
-"""What a finished run hands to its report. The report job and `compare` share it."""
+"""Collects what the report shows, for the report job and for `compare`."""
 
 from __future__ import annotations
 

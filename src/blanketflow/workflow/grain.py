@@ -1,6 +1,6 @@
-"""How much work one job does: a fold, the folds of a split, the splits of a data set, several such, or a chunk.
+"""How much work one job does: a fold, all folds of a split, all splits of a data set, several selectors, or a chunk.
 
-It depends on the config and the tables' shapes alone, never on the machine, so that a plan is the same everywhere.
+It depends only on the config and the shapes of the tables, so that a plan is the same on every machine.
 """
 
 from __future__ import annotations
@@ -41,17 +41,7 @@ def fold_ids(n_folds: int) -> list[str]:
 
 @dataclass
 class Grains:
-    """The grain of every stage of every pair.
-
-    Attributes
-    ----------
-    config : Config
-    facts : dict of str to Facts
-        What a cheap look at each data set found.
-    pairs : list of (dataset, selector) ids
-    n_splits : dict of str to int
-        Number of outer splits of each data set.
-    """
+    """The grain of each stage of each (dataset, selector) pair; `n_splits` counts the outer splits by data set."""
 
     config: Config
     facts: Mapping[str, Facts]
@@ -225,7 +215,7 @@ class Grains:
 
 
 def _of_few_files(jobs: list[Several], n_files: Mapping[tuple[str, str], int]) -> list[Several]:
-    """Return the jobs, none if finding their files would take Snakemake longer than their starts."""
+    """Return the jobs; none if matching their files takes Snakemake longer than starting separate jobs."""
     total = sum(n_files[job.datasets[0], name] for job in jobs for name in job.names)
     return jobs if total <= MOST_FILES else []
 
@@ -276,26 +266,16 @@ def any_of(ids: Iterable[str]) -> str:
 
 
 class Several(NamedTuple):
-    """What one job of a data set does, and the data sets of which one job does the same.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Ids of selectors or of ci_test artefacts.
-    datasets : tuple of str
-    """
+    """The selectors or ci_test artefacts that one job makes, and the data sets with such a job."""
 
     names: tuple[str, ...]
     datasets: tuple[str, ...]
 
 
 def shared_jobs(shares: Mapping[tuple[str, str], float]) -> list[Several]:
-    """Return the jobs that do several ids of a data set one after the other, each about as long as the others.
+    """Return the jobs that do several ids of a data set one after the other, of similar length.
 
-    Parameters
-    ----------
-    shares : mapping of (dataset, name) to float
-        What may share a job, in the order in which it is joined, and about which share of a job it fills.
+    `shares` gives, in the order in which ids are joined, the fraction of a job that each one fills.
 
     Examples
     --------

@@ -62,17 +62,7 @@ MB = 1e6
 
 @dataclass(frozen=True)
 class Resources:
-    """What one job asks for.
-
-    Attributes
-    ----------
-    mem_mb : int
-        Memory in MB.
-    runtime : int
-        Time in minutes.
-    max_memory : int
-        The data set's `max_memory` in bytes, which the job obeys and no scheduler knows; 0 if it has none.
-    """
+    """Memory in MB and time in minutes that a job requests; `max_memory` is in bytes, 0 if not set."""
 
     mem_mb: int
     runtime: int
@@ -83,15 +73,7 @@ class Resources:
 class Estimates:
     """Estimates for the jobs of a plan.
 
-    A job is named by its stage, that is its rule without what its grain adds (``ci_test``, ``grow_shrink``, ...), and
-    by its wildcards; stages over all data sets have none.
-
-    Attributes
-    ----------
-    config : Config
-    facts : dict of str to Facts
-    grains : Grains
-        How much work one job does.
+    A job is named by its stage (its rule without the suffix of its grain) and its wildcards.
     """
 
     config: Config
@@ -99,11 +81,11 @@ class Estimates:
     grains: Grains
 
     def resources(self, stage: str, ids: dict[str, Any], n_parts: int = 1, attempt: int = 1) -> Resources:
-        """Return what a job of `n_parts` folds or splits asks for; each attempt asks for twice as much as the last."""
+        """Return the request of a job of `n_parts` folds or splits; each attempt doubles it."""
         return self.resources_of_several([(stage, ids, n_parts)], attempt)
 
     def resources_of_several(self, works: Sequence[tuple[str, dict[str, Any], int]], attempt: int = 1) -> Resources:
-        """Return what a job asks for that does several things, each said as to `resources`, one after the other."""
+        """Return the request of a job that does several `works` one after the other."""
         seconds = sum(self.seconds(*work, MARGIN) for work in works)
         memory = max(self.memory_mb(stage, ids) for stage, ids, _ in works)
         more = 2 ** (attempt - 1)
@@ -115,7 +97,7 @@ class Estimates:
         return (dataset and max_memory(dataset, self.config.datasets[dataset])) or 0
 
     def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
-        """Return about how many CPU seconds a job takes, with what it loads, or so many times as much."""
+        """Return the approximate CPU seconds of a job with its imports, times `margin`."""
         loading = LOADING_MODELS if stage in ("confirm", "evaluate", "tables", "report") else LOADING
         return margin * (loading + self.work_seconds(stage, ids, n_parts, margin))
 

@@ -1,4 +1,4 @@
-"""Which work on a data set with `shards` is on counts of its rows, and why other work reads them."""
+"""Which work on a data set with `shards` uses counts, and why other work reads the rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def shards(config: Config, dataset: str, test: str | None, selector: str | None 
 
 
 def sharded(config: Config, dataset: str, test: str | None, selector: str | None = None) -> dict[str, int]:
-    """Return the number of shards for a spec; nothing if the work is on rows, as before."""
+    """Return the number of shards for a spec; empty if the work reads rows."""
     found = shards(config, dataset, test, selector)
     return {"shards": len(found)} if found else {}
 
@@ -61,7 +61,7 @@ def why_rows(config: Config, dataset: str, test: str | None, selector: str | Non
 
 
 def keys_that_need_rows(spec: Mapping[str, Any]) -> list[str]:
-    """Return the keys of a data set that CI tests cannot obey on counts of its rows."""
+    """Return the keys of a data set that CI tests on counts do not support."""
     keys = [key for key in ("groups", "within", "feature_groups", "imputations") if spec.get(key)]
     keys += [f"weights_are: {SAMPLING}"] if spec.get("weights_are") == SAMPLING else []
     return keys + ([f"missing: {PAIRWISE}"] if spec.get("missing") == PAIRWISE else [])

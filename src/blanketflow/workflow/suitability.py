@@ -150,16 +150,8 @@ def doubted_p_values(
 ) -> dict[str, list[str]]:
     """Return for each data set why p-values of its tests may be too small, each reason once.
 
-    Some tests reject too often where features depend on each other, and some do not know groups of rows.
-
-    Parameters
-    ----------
-    config : Config
-        The configuration, with the tests that ``auto`` stands for.
-    facts : mapping of str to Facts
-        What a look at each data set found.
-    pairs : iterable of (dataset, selector) ids
-        What is run.
+    Some tests reject too often with dependent features, and some ignore groups of rows. `config` must have the tests
+    that ``auto`` chose.
     """
     said: dict[str, dict[str, None]] = {}
     for dataset, selector in pairs:
@@ -176,7 +168,7 @@ def doubted_p_values(
 
 
 def told_of_sample(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
-    """Return in words which searches take a sample of a data set's rows; empty without `max_rows`."""
+    """Return which searches take a sample of a data set's rows, in words; empty without `max_rows`."""
     max_rows = config.datasets[dataset].get("max_rows")
     if max_rows is None:
         return ""

@@ -257,10 +257,10 @@ MOST_BARS = 40
 
 
 def blanket_bars(blanket: pd.DataFrame, limit: int = MOST_BARS) -> alt.Chart:
-    """Draw one bar per feature, as long as its importance and in the colour of its role.
+    """Draw one bar per feature, as long as its importance, coloured by role.
 
-    `blanket` has the columns feature, role, importance, p_value and frequency, most important first. At most `limit`
-    features are drawn; a note says how many there are.
+    `blanket` has the columns feature, role, importance, p_value and frequency, most important first. A note says if
+    features are left out beyond `limit`.
     """
     shown = blanket[:limit]
     labels = [ROLES.get(role, (role.replace("_", " "), INK))[0] for role in shown["role"]]

@@ -1,4 +1,4 @@
-"""What a result table is: its columns, what it holds in a few words, and how it is made of what a run found."""
+"""The columns and contents of a result table, and the reference selectors: all features, none, and the true blanket."""
 
 from __future__ import annotations
 
