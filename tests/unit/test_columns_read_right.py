@@ -1,12 +1,14 @@
 """Columns that are easily misread: tiny and huge numbers, masked cells, numbers held as text."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table, counted_from_least
-from blanketflow.core.errors import DataError, NumbersAsTextWarning
+from blanketflow.core.errors import DataError, NumbersAsTextWarning, RowOrderWarning
 from blanketflow.core.table import Column, Table
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.sources import read_source
@@ -193,3 +195,27 @@ def test_nothing_is_said_of_numbers_labels_and_what_is_declared(enter):
     enter(TEXT.astype({"a": "category"}))
     enter(TEXT.assign(a=pd.to_numeric(TEXT["a"])))
     enter(Table([*as_table(TEXT).columns]))
+
+
+# Indexes of features and target in different orders.
+
+ORDERED = {
+    "fit": lambda X, y: bf.IAMB().fit(X, y),
+    "run": lambda X, y: bf.IAMB().search().run(X, y),
+    "select": lambda X, y: bf.select(X, y, time_limit=20),
+    "compare": lambda X, y: bf.compare(X, y, ["mrmr"], models=["tree"], evaluation=0, folds=0),
+}
+
+
+@pytest.mark.parametrize("enter", ORDERED.values(), ids=ORDERED)
+def test_row_labels_in_another_order_are_told(enter):
+    X = TEXT.assign(a=pd.to_numeric(TEXT["a"]))
+    y = pd.Series(NOISE, X.index, name="y")
+    with pytest.warns(RowOrderWarning, match=r"the indexes of X and y .* different orders, .* give y.loc\[X.index\]"):
+        enter(X, y.iloc[::-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RowOrderWarning)
+        enter(X, y)
+        enter(X, y.iloc[::-1].loc[X.index])
+        enter(X, y.set_axis(y.index + len(y)))  # other labels: nothing says that rows were meant by label
+        enter(X, y.to_numpy()[::-1])

@@ -12,7 +12,7 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL
 from .column import FIRST_ROWS, WideColumns
-from .errors import NumbersAsTextWarning
+from .errors import NumbersAsTextWarning, RowOrderWarning
 from .numerics import orthonormal_basis, residuals, standardised
 from .printable import printable
 from .seeds import derive_rng
@@ -222,6 +222,20 @@ def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 
             f"{where}: column {name!r} {what}{as_labels}{more}. Make numbers of it, as pandas.to_numeric does, or a "
             "categorical column of pandas, if it holds labels.",
             NumbersAsTextWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def warn_of_row_order(where: str, X: object, y: object, what: str = "y", stacklevel: int = 3) -> None:
+    """Warn if the indexes of features and target hold the same labels in different orders: rows match by position."""
+    index, other = getattr(X, "index", None), getattr(y, "index", None)
+    if not (hasattr(index, "equals") and hasattr(other, "equals")) or len(index) != len(other) or index.equals(other):
+        return
+    if len(index.difference(other, sort=False)) == 0 and len(other.difference(index, sort=False)) == 0:
+        warnings.warn(
+            f"{where}: the indexes of X and {what} hold the same labels in different orders, and rows are matched by "
+            f"position. If the labels say which rows belong together, give {what}.loc[X.index].",
+            RowOrderWarning,
             stacklevel=stacklevel,
         )
 

@@ -157,6 +157,10 @@ class NumbersAsTextWarning(UserWarning):
     """A column of texts seems to hold numbers, but is read as labels."""
 
 
+class RowOrderWarning(UserWarning):
+    """Features and target have the same row labels in different orders, and are matched by position."""
+
+
 class DependentRowsWarning(UserWarning):
     """Rows belong together in groups, and a test takes them as independent: its p-values may be too small."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
+from ..core.column_checks import warn_of_row_order
 from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table, check_unicode
@@ -32,6 +33,8 @@ def columns_in_memory(
     >>> [column.kind for column in columns], target
     (['numeric', 'categorical'], 'target')
     """
+    for what, values in {"y": y, "groups": groups, "weights": weights, "within": within}.items():
+        warn_of_row_order(name, X, values, what)
     table = as_table(as_frame(X))
     if not len(table):
         raise DataError(f"{name}: X has no columns.")

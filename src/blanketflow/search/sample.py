@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ci.base import CITest
+from ..core.column_checks import warn_of_row_order
 from ..core.convert import as_design, as_table, column_of_objects, labels_as_numbers, weighted_rows
 from ..core.errors import DataError
 from ..core.table import Column, Design, Table, used_levels, with_used_levels
@@ -111,6 +112,7 @@ def as_sample(
 
     Raises `DataError` if they cannot be read, or cells are missing and nothing is to become of them.
     """
+    warn_of_row_order(where, X, y, stacklevel=4)
     name = str(getattr(y, "name", None) or "target")
     features, column = as_table(as_frame(X)), column_of_objects(name, np.asarray(y))
     check_complete(features, missing)
