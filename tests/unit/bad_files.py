@@ -35,7 +35,7 @@ def class_none(path):
 
 def small_parquet(path):
     """A Parquet file, which has missing cells of its own."""
-    pq.write_table(pa.table({"a": [1, 2, 3], "outcome": ["x", "y", "x"]}), path)
+    pq.write_table(pa.table({"a": [1, -9, 3, None], "b": ["u", "-", "v", "u"], "outcome": ["x", "y", "x", "y"]}), path)
 
 
 def commas(path):

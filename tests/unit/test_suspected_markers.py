@@ -29,22 +29,23 @@ def test_one_line_for_all_columns_and_the_key_that_answers_it(tmp_path, suffix):
     columns = {
         "age": marked(AGE, -999),
         "dose": marked(AGE / 4, "-", 2),
+        "level": marked(AGE / 4, "n.d.", 2),
         "site": marked(["Bonn", "Koeln"] * (N // 2), "-", 1),
         "gap": marked(AGE, "?", 4),
     }
     spec = write(tmp_path / f"t{suffix}", columns)
     told = "cells may be missing: '-999' 3 times in age, '-' 3 times in dose, site"
-    way_out = 'If they are, set missing_values: ["-", "-999", "?"]; if they are values, set missing_values: ["?"].'
+    way_out = 'If they are, set more_missing_values: ["-", "-999"]; if they are values, set more_missing_values: [].'
     raw = read_source("demo", spec, 0)
     found = [finding for finding in findings(raw) if finding.kind in ("suspected-marker", "number")]
     assert [(one.message, one.advice) for one in found] == [(told, way_out)]
     assert peek("demo", spec).suspected == f"{told}. {way_out}"
     assert raw.features["age"].values.min() == -999 and raw.features["dose"].kind == "categorical"
 
-    answered = read_source("demo", {**spec, "missing_values": ["-", "-999", "?"]}, 0)
-    assert [answered.features[name].n_missing() for name in columns] == [3, 2, 1, 4]
+    answered = read_source("demo", {**spec, "more_missing_values": ["-", "-999"]}, 0)
+    assert [answered.features[name].n_missing() for name in columns] == [3, 2, 2, 1, 4]
     assert answered.features["dose"].kind == "numeric" and answered.suspected == {}
-    values = read_source("demo", {**spec, "missing_values": ["?"]}, 0)
+    values = read_source("demo", {**spec, "more_missing_values": []}, 0)
     assert values.suspected == {} and values.features["age"].values.min() == -999
 
 
@@ -67,11 +68,11 @@ def test_select_says_it(tmp_path):
         (marked(AGE - 120, -99), False),
         (marked(AGE * 100, 9999), False),  # not far from the others
         (marked([0, 1] * (N // 2), 999), False),  # too few others to tell
-        (marked(AGE, "unknown"), True),
+        (marked(AGE, "x"), True),
         (marked(AGE, "high"), False),
         (marked(["a", "b"] * (N // 2), "unknown"), False),  # a label
         (marked(["a", "b"] * (N // 2), "."), True),
-        (marked(AGE, "#DIV/0!"), True),
+        (marked(AGE, "*"), True),
     ],
 )
 def test_what_is_asked_about(tmp_path, cells, suspects):

@@ -71,7 +71,7 @@ def told(path, asked=None, marks=None, as_text=(), drop=()):
     except DataError as error:
         return str(error), dialect.found
     held = [(c.name, c.kind, c.values.dtype, c.values.tobytes(), c.levels) for c in columns]
-    noted = [(c, [*n.items()]) for found in (markers.found, markers.suspected) for c, n in found.items()]
+    noted = [(c, [*n.items()]) for c, n in markers.found.items()]
     return held, dialect.found, noted
 
 

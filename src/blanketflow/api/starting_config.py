@@ -100,7 +100,7 @@ def _to_drop(seen: Inspection) -> list[str]:
 
 def _takes_none(key: str, value: Any) -> bool:
     """Whether a key says that no text is missing: of this key an empty list is not the default."""
-    return key == "missing_values" and value is not None
+    return key in ("missing_values", "more_missing_values") and value is not None
 
 
 def _folds(seen: Inspection, wanted: int, of: float = 1.0) -> int:

@@ -186,6 +186,53 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
             nullable=True,
         ),
     ),
+    "more_missing_values": (
+        None,
+        Parameter(
+            "texts-by-name",
+            "Texts and numbers that mean a missing cell, besides the default list, in all columns or by column, "
+            "{name: [texts]}; [] if there are no others: docs/sources.md.",
+            nullable=True,
+        ),
+    ),
+    "below_detection": (
+        None,
+        Parameter(
+            "choice-by-name",
+            "What stands in for cells such as <0.6 among numbers, in all columns or by column: half of the limit, the "
+            "limit, zero, a missing cell, or the limit and an indicator column; refused by default: docs/sources.md.",
+            choices=("half", "limit", "zero", "missing", "indicator"),
+            nullable=True,
+        ),
+    ),
+    "above_detection": (
+        None,
+        Parameter(
+            "choice-by-name",
+            "The same for cells such as >1000.",
+            choices=("half", "limit", "zero", "missing", "indicator"),
+            nullable=True,
+        ),
+    ),
+    "infinite": (
+        None,
+        Parameter(
+            "choice",
+            "Infinite cells: an error, as by default, or missing.",
+            choices=("missing", "error"),
+            nullable=True,
+        ),
+    ),
+    "similar_labels": (
+        None,
+        Parameter(
+            "choice",
+            "Labels that look alike: an error, merged, or kept apart. By default those of different characters that "
+            "look the same are an error, and those that differ in case or blanks are kept and named.",
+            choices=("error", "merge", "keep"),
+            nullable=True,
+        ),
+    ),
     "encoding": (
         None,
         Parameter(
@@ -251,6 +298,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
 #: Keys of a data set that enter its specification only if they are set, so that results of older runs stay valid.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
+    *("more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),
     *("max_memory", "max_rows", "within", "imputations", "shards"),
     *PRIOR,
 )

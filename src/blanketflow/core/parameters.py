@@ -25,6 +25,7 @@ class Parameter:
         ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``, ``tiers``
         (lists of names), ``groups`` (a mapping of names to lists of names), ``costs`` (a mapping of names to numbers
         of at least 0), ``size`` (of memory: bytes, or text such as 2GB), ``roles`` (names, or a mapping of them),
+        ``texts-by-name`` and ``choice-by-name`` (one for all, or a mapping of names),
         ``feature-counts`` (how many features to keep: a whole number, a list of these, or "auto") or ``any``.
     doc : str
         One sentence for the docs.
@@ -88,6 +89,11 @@ class Parameter:
             names = Parameter("names", "")
             are_named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
             return are_named and all(map(names._right_kind, value.values()))
+        if self.kind == "texts-by-name":
+            return Parameter("groups" if isinstance(value, Mapping) else "texts", "")._right_kind(value)
+        if self.kind == "choice-by-name":
+            by_name = value if isinstance(value, Mapping) else {"": value}
+            return all(isinstance(name, str) for name in by_name) and all(c in self.choices for c in by_name.values())
         if self.kind == "costs":
             are_named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
             cost = Parameter("number", "", at_least=0)
@@ -127,10 +133,12 @@ class Parameter:
             "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
             "groups": "a mapping of names to lists of names",
+            "texts-by-name": "a list of texts, or a mapping of names to lists of texts",
             "costs": "a mapping of names to numbers of at least 0",
             "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
         }
+        names["choice-by-name"] = f"one of {', '.join(self.choices)}, or a mapping of names to these"
         names["choice"] = "one of " + ", ".join(self.choices)
         text = f"{names.get(self.kind, 'a valid value')} {self.bounds()}".strip()
         text += f", or {' or '.join(self.choices)}" if self.kind == "integer" and self.choices else ""
@@ -172,6 +180,10 @@ class Parameter:
             count = {"type": "integer", "minimum": 1}
             counts = {"type": "array", "items": count, "minItems": 1, "uniqueItems": True}
             fragment["anyOf"] = [count, counts, {"const": "auto"}]
+        if self.kind == "choice-by-name":
+            one = {"enum": [*self.choices]}
+            by_name = {"type": "object", "additionalProperties": one}
+            return fragment | {"anyOf": [one, by_name, *([{"type": "null"}] if self.nullable else [])]}
         if self.choices:
             fragment["enum"] = [*self.choices, None] if self.nullable else list(self.choices)
         if self.more:

@@ -76,6 +76,8 @@ class RawTable:
     markers: Found = field(default_factory=dict)
     #: Texts that may stand for missing cells, but are values so far, unless the spec lists those that do.
     suspected: Found = field(default_factory=dict)
+    #: Those of them that other columns hold as values.
+    elsewhere: frozenset[str] = frozenset()
     #: What the reader found out about how the file is written.
     found: tuple[FoundOut, ...] = ()
 
@@ -330,7 +332,9 @@ def check_told_apart(name: str, column: Column) -> None:
 def check_finite(name: str, column: Column) -> None:
     """Raise `DataError` if a column holds infinite values."""
     if column.n_infinite():
-        raise DataError(f"{name}: column {column.name!r} holds infinite values. Replace them or leave the cells empty.")
+        raise DataError(
+            f"{name}: column {column.name!r} holds infinite values. Set infinite: missing, or replace them."
+        )
 
 
 def _missing_cells(features: Table, rows: np.ndarray) -> dict[str, np.ndarray]:

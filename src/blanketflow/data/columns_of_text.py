@@ -15,7 +15,7 @@ from ..core.errors import DataError
 from ..core.table import Column, column_of_codes
 from .columns import UNNAMED
 from .dialect import Dialect, NumberFormat, number_format
-from .missing_markers import NUMBERS, MissingMarkers, among_numbers, among_texts
+from .missing_markers import MissingMarkers
 
 #: Bytes of a cell of numbers in memory.
 CELL_BYTES = 8
@@ -138,18 +138,10 @@ def column_of_texts(
                 f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
                 "with decimal points and nothing between thousands, or list the column under categorical."
             )
-        if markers.asks and not as_text:
-            are_numbers = [bool(is_number(text if plain is None else plain[text])) for text in present]
-            suspects, counts = among_texts(present, are_numbers), np.bincount(codes, minlength=len(texts))
-            markers.suspect(column, texts, counts.tolist(), suspects)
         return column_of_codes(column, codes, [None if text in missing else text for text in texts])
     gaps = len(present) < len(texts)
     number, dtype = {BOOLEAN: (_is_true, np.int8), INTEGER: (int, np.int64)}.get(kind, (float, np.float64))
     cells = [np.nan if text in missing else number(text if plain is None else plain[text]) for text in texts]
-    if markers.asks and not NUMBERS.isdisjoint(texts):
-        counts = np.bincount(codes, minlength=len(texts))
-        suspects = among_numbers(texts, np.array(cells, dtype=np.float64), counts)
-        markers.suspect(column, texts, counts.tolist(), suspects)
     return Column(column, kind, np.array(cells, dtype=np.float64 if gaps else dtype)[codes])
 
 

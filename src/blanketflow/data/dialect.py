@@ -98,7 +98,9 @@ def found_way_out(found: Sequence[FoundOut]) -> str:
     'If that is wrong, set decimal and sep.'
     """
     keys = list(dict.fromkeys(one.key for one in found if one.key))
-    named = [f"set {' and '.join(keys)}"] if keys else []
+    to_set = [key for key in keys if key != "categorical"]
+    named = [f"set {' and '.join(to_set)}"] if to_set else []
+    named += ["list the column under categorical"] if to_set != keys else []
     if len(found) > sum(one.key is not None for one in found):  # row names, which no key speaks of
         named.append("name it in the header")
     return f"If that is wrong, {', or '.join(named)}."
@@ -300,6 +302,10 @@ class NumberFormat:
         whole, part = rf"([0-9]+{grouped})", rf"{re.escape(decimal)}[0-9]"
         self._is_number = re.compile(rf"[+-]?({whole}({part}*)?|{part}+)([eE][+-]?[0-9]+)?").fullmatch
 
+    def reads(self, text: str) -> bool:
+        """Return whether a text is a number."""
+        return self._is_number(text) is not None
+
     def plain(self, text: str) -> str:
         """Return a number as Python writes it, and any other text so that it is not taken for a number."""
         if self._is_number(text):
@@ -367,8 +373,8 @@ def _check_points(
             continue
         present = [text.strip() for text in texts if text.strip() not in missing]
         plain = NumberFormat(".", None)
-        are_points = any(map(_WITH_POINT, present)) and all(map(plain._is_number, present))
-        is_grouped = thousands == "." and all(map(NumberFormat(",", ".")._is_number, present))
+        are_points = any(map(_WITH_POINT, present)) and all(map(plain.reads, present))
+        is_grouped = thousands == "." and all(map(NumberFormat(",", ".").reads, present))
         if are_points and not is_grouped:
             raise DataError(
                 f"{name}: column {with_commas!r} has decimal commas, but {column!r} decimal points. Write both in one "

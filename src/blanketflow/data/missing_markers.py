@@ -1,7 +1,7 @@
 """Texts that mean missing cells: which ones, where they occurred, and when one may be a class instead.
 
-The usual ones are read as missing unless the data set's key ``missing_values`` lists others; which occurred is
-reported.
+The usual ones are read as missing unless the data set's key ``missing_values`` lists others; ``more_missing_values``
+adds to them. Which occurred is reported.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,44 +35,40 @@ Found = Mapping[str, Mapping[str, int]]
 class MissingMarkers:
     """The texts that mean missing cells in one source, and where they occurred.
 
-    `asked` is the key ``missing_values``; None are the usual texts and `more` of the format. With the key, nothing is
-    noted, since the user has decided.
+    `asked` is the key ``missing_values``; None are the usual texts and `more` of the format. `added` are texts beside
+    them. With `asked`, nothing is noted, since the user has decided.
 
     >>> markers = MissingMarkers(["-"])
     >>> sorted(markers.texts()), sorted(markers.texts(("?",)))
     (['', '-'], ['', '-'])
     """
 
-    def __init__(self, asked: Sequence[str] | None = None, more: Collection[str] = ()) -> None:
+    def __init__(
+        self, asked: Sequence[str] | None = None, more: Collection[str] = (), added: Collection[str] = ()
+    ) -> None:
+        self._added = frozenset(text.strip() for text in added)
         self._asked = None if asked is None else frozenset({"", *(text.strip() for text in asked)})
         self._usual = frozenset({*MISSING_MARKERS, *more})
         #: How many cells of each column held each marker that the format itself does not declare.
         self.found: dict[str, dict[str, int]] = {}
-        #: The same of texts that are read as values, but may stand for missing cells.
-        self.suspected: dict[str, dict[str, int]] = {}
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any], more: Collection[str] = ()) -> MissingMarkers:
+        """Return the texts that a data set's spec, or a format with `more` texts, asks for in all columns."""
+        added = spec.get("more_missing_values") or ()
+        return cls(spec.get("missing_values"), more, () if isinstance(added, Mapping) else added)
 
     def texts(self, usual: Collection[str] | None = None) -> frozenset[str]:
-        """Return the texts that mean missing cells: those of the key, else the `usual` ones of a format."""
+        """Return the texts that mean missing cells: those of the keys, else the `usual` ones of a format."""
         if self._asked is not None:
-            return self._asked
-        return self._usual if usual is None else frozenset({"", *usual})
+            return self._asked | self._added
+        return self._added | (self._usual if usual is None else {"", *usual})
 
     def note(self, column: str, counts: Mapping[str, int]) -> None:
         """Note in how many cells of a column each text occurred."""
-        held = {text: n for text, n in counts.items() if text and n}
+        held = {text: n for text, n in counts.items() if text and n and text not in self._added}
         if held and self._asked is None:
             self.found[column] = held
-
-    @property
-    def asks(self) -> bool:
-        """Whether the user has not decided which texts stand for missing cells."""
-        return self._asked is None
-
-    def suspect(self, column: str, texts: Sequence[str], counts: Sequence[int], suspects: Collection[str]) -> None:
-        """Note in how many cells of a column each of the `suspects` occurred."""
-        if suspects:
-            counted = zip(texts, counts, strict=True)
-            self.suspected[column] = {text: n for text, n in counted if text in suspects}
 
     def note_codes(self, column: str, codes: np.ndarray, texts: Sequence[str], missing: Collection[str]) -> None:
         """Note the missing cells of a column of codes of `texts`."""
@@ -156,59 +153,6 @@ def listed_markers(found: Found) -> str:
 
 # --- texts and numbers that may stand for missing cells, though they are not read so: the reader asks about them ------
 
-#: Texts that no label is, and words that may be one: these count only among numbers.
-SIGNS = frozenset({"-", "--", "---", ".", "..", "*", "#DIV/0!", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#NAME?"})
-WORDS = frozenset(
-    {"n.a.", "na", "nan", "nil", "none", "null", "missing", "unknown", "not available", "x", "k.a.", "nd"}
-)
-_NINES = [f"{sign}{'9' * n}" for sign, fewest in (("-", 2), ("", 3)) for n in range(fewest, 7)]
-#: Numbers such as -99, -999 and 9999.
-NUMBERS = frozenset(f"{nines}{decimals}" for nines in _NINES for decimals in ("", ".", ".0", ".00"))
-#: The fewest cells with such a number, and of other numbers in a column.
-_FEWEST_CELLS, _FEWEST_OTHERS = 2, 3
-
-
-def among_texts(texts: Collection[str], are_numbers: Collection[bool]) -> list[str]:
-    """Return which distinct texts of a column of labels may mean missing cells.
-
-    >>> among_texts(["1", "2", "3", "unknown"], [True, True, True, False])
-    ['unknown']
-    >>> among_texts(["Bonn", "unknown", "-"], [False, False, False])
-    ['-']
-    """
-    others = [text for text, is_number in zip(texts, are_numbers, strict=True) if not is_number]
-    signs = [text for text in others if text in SIGNS]
-    if len(texts) - len(others) < _FEWEST_OTHERS:
-        return signs if len(signs) < len(others) else []
-    return others if all(text in SIGNS or text.lower() in WORDS for text in others) else signs
-
-
-def among_numbers(texts: Sequence[str], values: np.ndarray, counts: np.ndarray) -> list[str]:
-    """Return which distinct texts of a column of numbers may mean missing cells: those far from the other numbers.
-
-    `values` and `counts` are the number (NaN where missing) and the cells of each text.
-
-    >>> among_numbers(["1.5", "2", "7", "-999"], np.array([1.5, 2, 7, -999]), np.array([9, 9, 9, 4]))
-    ['-999']
-    """
-    asked = NUMBERS.intersection(texts)
-    if not asked:
-        return []
-    others = values[[text not in asked for text in texts]]
-    others = others[~np.isnan(others)]
-    if len(others) < _FEWEST_OTHERS:
-        return []
-    low, high = others.min(), others.max()
-
-    def is_apart(value: float) -> bool:
-        return (value < min(low, 0) and (low >= 0 or low - value > high - low)) or value - high > high - low
-
-    return [
-        text
-        for text, value, n in zip(texts, values.tolist(), counts.tolist(), strict=True)
-        if text in asked and n >= _FEWEST_CELLS and is_apart(value)
-    ]
-
 
 def suspects_told(suspected: Found, exact: bool = True) -> str | None:
     """Return in words which cells may be missing, of the first rows unless `exact`; None for none.
@@ -220,18 +164,28 @@ def suspects_told(suspected: Found, exact: bool = True) -> str | None:
     return f"cells{'' if exact else ' of the first rows'} may be missing: {', '.join(told)}" if told else None
 
 
-def suspects_way_out(suspected: Found, found: Found) -> str:
-    """Return in words how to read them as missing or as values; `found` are the texts that are read as missing.
+def suspects_way_out(suspected: Found, elsewhere: Collection[str] = ()) -> str:
+    """Return in words how to read them as missing or as values; `elsewhere` are those that other columns hold, too.
 
-    >>> suspects_way_out({"b": {"-999": 4}}, {"a": {"NA": 2}})
-    'If they are, set missing_values: ["-999", "NA"]; if they are values, set missing_values: ["NA"].'
+    >>> suspects_way_out({"b": {"-999": 4}})
+    'If they are, set more_missing_values: ["-999"]; if they are values, set more_missing_values: [].'
     """
-    both: Mapping[str, Mapping[str, int]] = {**found, **{f"{name}\0": held for name, held in suspected.items()}}
-    are, not_are = listed_markers(both), listed_markers(found)
-    return f"If they are, set missing_values: {are}; if they are values, set missing_values: {not_are}."
+    return f"If they are, set {suspects_key(suspected, elsewhere)}; if they are values, set more_missing_values: []."
 
 
-def suspects_line(suspected: Found, found: Found, exact: bool = True) -> str | None:
+def suspects_key(suspected: Found, elsewhere: Collection[str] = ()) -> str:
+    """Return the key that reads them as missing, as YAML on one line: by column if other columns hold them as values.
+
+    >>> suspects_key({"b": {"9": 4}}, {"9"})
+    'more_missing_values: {"b": ["9"]}'
+    """
+    by_column = {column: sorted(held) for column, held in suspected.items()}
+    if any(text in elsewhere for held in suspected.values() for text in held):
+        return f"more_missing_values: {json.dumps(by_column, ensure_ascii=False)}"
+    return f"more_missing_values: {listed_markers(suspected)}"
+
+
+def suspects_line(suspected: Found, elsewhere: Collection[str] = (), exact: bool = True) -> str | None:
     """Say in one line which cells may be missing, and what to write; None for none."""
     told = suspects_told(suspected, exact)
-    return told and f"{told}. {suspects_way_out(suspected, found)}"
+    return told and f"{told}. {suspects_way_out(suspected, elsewhere)}"

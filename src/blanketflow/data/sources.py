@@ -15,15 +15,15 @@ from ..core.printable import redacted
 from ..core.table import Column
 from .bundled import TARGET, read_bundled
 from .card import with_findings
+from .cell_meanings import with_meanings
 from .column_roles import RawTable, assemble, columns_of_rows, setting
 from .columns import names_of, only
-from .dates import with_dates
-from .dialect import KEYS, FoundOut, check_dialect
+from .dialect import KEYS, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.loaded import Loaded, read_file
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
-from .missing_markers import NUMBERS, Found, MissingMarkers, of_columns
+from .missing_markers import MissingMarkers, of_columns
 from .openml import openml_file, read_openml
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
@@ -92,11 +92,6 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     own = find_format(kind).keys
     if spec.get("query") and "query" not in own:
         raise ConfigError(f"{name}: {path} is not a database: remove query.")
-    if spec.get("missing_values") is not None and "missing_values" not in own:
-        raise ConfigError(
-            f"{name}: missing_values is for tables of text, and {path} is of the format {kind}, which has missing "
-            "cells of its own: remove it."
-        )
     if spec.get("sheet") is not None and "sheet" not in own:
         raise ConfigError(f"{name}: sheet is for .xlsx workbooks, and {path} is not one: remove it.")
     if asked := [key for key in KEYS if spec.get(key) is not None and key not in own]:
@@ -169,18 +164,19 @@ def read_source(
     columns = without_aside(loaded, spec)
     target = target_name(name, spec, columns, loaded.target)
     raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
-    raw = noted(raw, loaded.suspected, loaded.found)
-    explained = {column for column, held in raw.suspected.items() if not NUMBERS.issuperset(held)}
+    raw = noted(raw, loaded)
+    explained = {*raw.suspected}
     labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *explained}
     raw = with_findings(raw, number_texts(columns, labels))
     raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
     return raw
 
 
-def noted(raw: RawTable, suspected: Found, found: Sequence[FoundOut]) -> RawTable:
+def noted(raw: RawTable, loaded: Loaded) -> RawTable:
     """Return a table with what its reader suspected and detected."""
-    names = [*raw.features.names, raw.target.name] if suspected else []
-    return replace(raw, suspected=of_columns(suspected, names), found=tuple(found))
+    names = [*raw.features.names, raw.target.name] if loaded.suspected else []
+    suspected = of_columns(loaded.suspected, names)
+    return replace(raw, suspected=suspected, elsewhere=loaded.elsewhere, found=tuple(loaded.found))
 
 
 def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
@@ -208,12 +204,10 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     if source.kind == "sklearn":
         loaded = Loaded(read_bundled(name, source.identifier), TARGET)
     elif source.kind == "openml":
-        loaded = read_openml(name, source.identifier, MissingMarkers(spec.get("missing_values")))
+        loaded = read_openml(name, source.identifier, MissingMarkers.of(spec))
     else:
         loaded = read_file(name, source.kind, source.path, spec)
-    notes = [*loaded.notes]
-    columns = with_dates(name, loaded.columns, spec, loaded.target, notes)
-    return loaded._replace(columns=columns, notes=tuple(notes))
+    return with_meanings(name, loaded, spec, source.kind)
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:

@@ -23,7 +23,7 @@ from .arrow import joined, numbers_from_arrow
 from .columns_of_text import CELL_BYTES, CodedTexts, is_number, joined_columns, texts_by_column
 from .dialect import Dialect, number_format
 from .input_file import MOST_CHARACTERS, MOST_COLUMNS
-from .missing_markers import NUMBERS, MissingMarkers, among_numbers
+from .missing_markers import MissingMarkers
 
 #: Bytes that are parsed at once, at least and at most, and those for each column: few rows at once are slow.
 _BLOCK, _MOST_BLOCK, _BLOCK_OF_COLUMN = 2**20, 2**25, 2**11
@@ -31,9 +31,6 @@ _BLOCK, _MOST_BLOCK, _BLOCK_OF_COLUMN = 2**20, 2**25, 2**11
 COLUMN_BYTES = 5_000
 #: A whole number of 64 bits has no more characters, other than with blanks and zeros before it.
 _WHOLE_BYTES = 19
-#: The numbers that `among_numbers` asks about, all of which are outside this range.
-_ASKED = np.array(sorted(set(map(float, NUMBERS))))
-_BELOW, _ABOVE = _ASKED[_ASKED < 0].max(), _ASKED[_ASKED > 0].min()
 
 
 class _UnlikeError(Exception):
@@ -124,7 +121,6 @@ class _Marks:
     def __init__(self, markers: MissingMarkers) -> None:
         import pyarrow as pa
 
-        self.asks = markers.asks
         # In others `number_format` looks at commas, and a NUL is refused.
         texts = [text for text in markers.texts() if "," not in text and "\0" not in text]
         self.texts = pa.array(sorted(texts), type=pa.string())
@@ -152,9 +148,6 @@ class PlainNumbers:
         self._missing: Counter[str] = Counter()
         #: Whether all are whole numbers of 64 bits, and whether some are known to have decimals.
         self._are_whole, self._have_decimals = True, False
-        #: The texts of the numbers that `among_numbers` asks about, and the least, another and the largest one else.
-        self._asked: Counter[str] = Counter()
-        self._others: list[float] = []
 
     def add_cells(self, cells: Any, longest: int) -> bool:
         """Add the cells of some rows, the longest of so many bytes; return False if some are nothing of the kind."""
@@ -171,8 +164,6 @@ class PlainNumbers:
             counts = pc.value_counts(trimmed.filter(are_missing)).to_pylist()
             self._missing.update({one["values"]: one["counts"] for one in counts})
         self._parts.append(values)
-        if self._marks.asks and not (values.min() > _BELOW and values.max() < _ABOVE):
-            self._asked.update(cells.take(np.flatnonzero(np.isin(values, _ASKED))).to_pylist())
         return True
 
     def _numbers(self, cells: Any, longest: int) -> np.ndarray | None:
@@ -209,25 +200,12 @@ class PlainNumbers:
         self._parts = [values]
         if values.nbytes > _BLOCK:
             pa.default_memory_pool().release_unused()
-        if not self._asked:
-            return self._are_whole or self._have_decimals
-        others = values[~np.isin(values, _ASKED) & ~np.isnan(values)]
-        if not len(others) or any(text != text.strip() for text in self._asked):
-            return False
-        low, high = others.min(), others.max()
-        self._others = [low, *others[(others > low) & (others < high)][:1], high]
-        # `among_numbers` says nothing about fewer than three texts.
-        return len(self._others) > 2 and (self._are_whole or self._have_decimals)
+        return self._are_whole or self._have_decimals
 
     def column(self, name: str, column: str, as_text: bool, markers: MissingMarkers, numbers: None) -> Column:
         """Make the column, as `column_of_texts` does; it is not to be text, and its numbers are plain."""
         values = self._parts.pop()
         markers.note(column, self._missing)
-        if self._asked:
-            asked, counts = [*self._asked], [*self._asked.values()]
-            held = np.array([*map(float, asked), *self._others])
-            suspects = among_numbers([*asked, *[""] * len(self._others)], held, np.resize(counts, len(held)))
-            markers.suspect(column, asked, counts, suspects)
         is_unknown = values.dtype.kind == "f" and np.isnan(values).all()
         return Column(column, INTEGER if self._are_whole and not is_unknown else NUMERIC, values)
 

@@ -23,6 +23,7 @@ from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header,
 from ..data.arrow import read_parquet_head
 from ..data.artefacts import read_json, write_json
 from ..data.bundled import TARGET, bundled_facts
+from ..data.cell_meanings import CELL_KEYS, with_meanings
 from ..data.column_roles import (
     RawTable,
     as_categorical,
@@ -35,9 +36,9 @@ from ..data.column_roles import (
     setting,
 )
 from ..data.columns import check_names, missing_by_column
-from ..data.dates import with_dates
 from ..data.dialect import Dialect, found_line
 from ..data.download import cache_folder, storing, with_downloads
+from ..data.formats.loaded import Loaded
 from ..data.missing_markers import MissingMarkers, markers_told, of_columns, suspects_line
 from ..data.simulate import simulated
 from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
@@ -174,7 +175,9 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         return _peek_bundled(name, source, spec, seed)
     if source.network is not None:
         return _peek_network(name, source, spec, seed)
-    markers = MissingMarkers(spec.get("missing_values"))
+    markers = MissingMarkers.of(spec)
+    if any(spec.get(key) for key in CELL_KEYS) or (source.kind == "npz" and spec.get("missing_values")):
+        return _remembered(name, source, spec, seed)
     if source.kind == "npz":
         return _peek_npz(name, source, with_downloads(name, spec), markers)
     if source.kind == "parquet":
@@ -184,10 +187,11 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         head = read_head(name, source.path, as_text, Dialect.of(spec), markers, setting(spec, "drop"))
     else:
         return _remembered(name, source, spec, seed)
-    columns = with_dates(name, head.columns, spec, None, [])
-    target = target_name(name, spec, columns, None)
-    raw = assemble(name, spec, columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
-    return _facts(noted(raw, markers.suspected, head.found), head.rows_per_row)
+    seen = Loaded(head.columns, markers=markers.found, found=head.found)
+    loaded = with_meanings(name, seen, spec, source.kind)
+    target = target_name(name, spec, loaded.columns, None)
+    raw = assemble(name, spec, loaded.columns, target, whole=head.rows_per_row == 1.0, markers=loaded.markers)
+    return _facts(noted(raw, loaded), head.rows_per_row)
 
 
 def peek_whole(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
@@ -250,7 +254,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
         markers=markers_told(raw.markers, exact),
         found=found_line(raw.found),
-        suspected=suspects_line(raw.suspected, raw.markers, exact),
+        suspected=suspects_line(raw.suspected, raw.elsewhere, exact),
         usual_levels=levels,
         usual_labels=labels,
         has_flags=has_flags(raw.features, 1 if n_classes == 2 else 2),

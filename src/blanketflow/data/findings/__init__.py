@@ -33,7 +33,7 @@ def findings(raw: RawTable) -> list[Finding]:
     found += [*near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
     found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]
     if told := suspects_told(raw.suspected):
-        way_out = suspects_way_out(raw.suspected, raw.markers)
+        way_out = suspects_way_out(raw.suspected, raw.elsewhere)
         found.append(Finding("suspected-marker", tuple(raw.suspected), told, way_out))
     if told := found_told(raw.found):
         found.append(Finding("reading", (), told, found_way_out(raw.found)))

@@ -16,6 +16,7 @@ from ...core.printable import listed, printable
 from ...core.table import Column, effective_rows
 from ..column_roles import RawTable
 from ..columns import missing_by_column
+from ..columns_of_text import is_number
 from ..missing_markers import texts_found, way_out
 from .finding import MOST_COLUMNS, Finding, n_rows_examined
 from .repeated_measures import named_group
@@ -38,7 +39,9 @@ def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
         if len(column.levels) <= _MOST_LABELS and (pair := _spelled_twice(column.levels)):
             shown = " and ".join(repr(printable(label)) for label in pair)
             message = f"{listed([column.name])} has labels that differ only in case or blanks, such as {shown}"
-            found.append(Finding("spelling", (column.name,), message, "If they mean the same, spell them the same."))
+            found.append(
+                Finding("spelling", (column.name,), message, "If they mean the same, set similar_labels: merge.")
+            )
     return found
 
 
@@ -281,9 +284,15 @@ def _text_looks_like(name: str, levels: list[str], n_present: int) -> str:
         return "date"
     if len(levels) >= FEWEST and np.mean([text.count(" ") >= 4 or len(text) > 60 for text in sample]) > 0.5:
         return "text"
-    if len(levels) >= max(2 * FEWEST, 0.9 * n_present):
+    if len(levels) >= max(2 * FEWEST, 0.9 * n_present) and not _are_measured(levels, n_present):
         return "identifier"
     return _group(name, len(levels), n_present)
+
+
+def _are_measured(levels: list[str], n_present: int) -> bool:
+    """Whether most labels are numbers of which some have decimals, or occur twice: such as no identifier has."""
+    numbers = [level for level in levels if is_number(level)]
+    return 2 * len(numbers) > len(levels) and (len(levels) < n_present or any("." in level for level in numbers))
 
 
 def _whole_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -> str:

@@ -56,6 +56,8 @@ class Loaded(NamedTuple):
     markers: Found = MappingProxyType({})
     #: Which texts of which columns may mean missing cells, but were not read so.
     suspected: Found = MappingProxyType({})
+    #: Those of them that other columns hold as values.
+    elsewhere: frozenset[str] = frozenset()
     #: What was detected about how the file is written.
     found: Sequence[FoundOut] = ()
 
@@ -67,7 +69,7 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Load
     of this package, become a `DataError`.
     """
     form = find_format(kind)
-    markers = MissingMarkers(spec.get("missing_values"), form.missing)
+    markers = MissingMarkers.of(spec, form.missing)
     file = TableFile(name, path, spec, kind, markers, Dialect.of(spec))
     try:
         found = form.reader()(file)
@@ -84,7 +86,7 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Load
         raise DataError(
             f"{name}: {path} is not a readable {called} file ({said.rstrip('.')}). Save it again."
         ) from error
-    return found._replace(markers=markers.found, suspected=markers.suspected, found=file.dialect.found)
+    return found._replace(markers=markers.found, found=file.dialect.found)
 
 
 def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:

@@ -1,0 +1,202 @@
+"""Cells that may stand for missing ones though they are read as values: numbers apart, marks, and dates that are none.
+
+A number is suspected where it stands at an end of its column, is repeated, and is apart from the others; a known code
+such as 99 is also where other columns have it, or where it is far more frequent than its neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, CATEGORICAL
+from ..core.table import Column, SparseValues
+from .columns_of_text import is_number as is_plain_number
+
+#: Texts that no label is.
+SIGNS = frozenset({"-", "--", "---", ".", "..", "*", "#DIV/0!", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#NAME?"})
+#: Words that among numbers may be missing cells, or a number.
+WORDS = frozenset({"nil", "none", "x"})
+#: Texts, in lower case, that among numbers are missing cells.
+SURE = frozenset(
+    {".", "..", "#div/0!", "#null!", "#num!", "#ref!", "#value!", "#name?", "#n/a", "na", "n.a.", "n.a", "n/a", "nan"}
+    | {"nd", "n.d.", "n.d", "n/d", "null", "missing", "unknown", "unk", "not available", "not applicable", "not done"}
+    | {"not determined", "not measured", "not recorded", "not known", "k.a.", "k. a.", "s.d.", "n.v.t."}
+)
+#: Columns that are looked at, and rows of each.
+_MOST_COLUMNS, _MOST_ROWS = 1_000, 1_000_000
+#: The fewest cells with such a number, and of other numbers in a column.
+_FEWEST_CELLS, _FEWEST_OTHERS = 2, 3
+#: The same of a number that is no usual code.
+_OWN_CELLS, _OWN_OTHERS = 3, 10
+#: A column has no more codes at one end.
+_MOST_CODES = 5
+#: A code that is not far from the others has so many times the cells of the next number, and is so far of their range.
+_SPIKE, _NEAR = 5, 0.1
+_ODD_DATE = re.compile(
+    r"(0001-01-01|1753-01-01|1899-12-3[01]|190[01]-01-01|1970-01-01|2099-12-31|2999-12-31|9999-(12-31|01-01))"
+    r"([T ]00:00(:00(\.0*)?)?)?"
+    r"|0?1[-./]0?1[-./](1900|1901|1753)|(31[-./]12|12[-./]31)[-./](9999|2999|2099)|30[-./]12[-./]1899"
+).fullmatch
+_YEAR = re.compile(r"(?:\d{1,2}[-/.]\d{1,2}[-/.](\d{4})|(\d{4})[-/.]\d{1,2}[-/.]\d{1,2})(?:[T ]\d.*)?").fullmatch
+
+
+class Suspects(NamedTuple):
+    """The cells of each column that may be missing, by text; and those texts that other columns hold as values."""
+
+    cells: dict[str, dict[str, int]]
+    elsewhere: frozenset[str] = frozenset()
+
+
+def suspected_cells(columns: Iterable[Column]) -> Suspects:
+    """Return which cells of the first columns may be missing.
+
+    >>> co = Column("co", "numeric", np.array([*np.arange(0.5, 10, 0.5), -200.0, -200.0, -200.0]))
+    >>> suspected_cells([co]).cells
+    {'co': {'-200': 3}}
+    """
+    cells: dict[str, dict[str, int]] = {}
+    seen: dict[str, _Codes] = {}
+    for column in islice(columns, _MOST_COLUMNS):
+        if column.kind == CATEGORICAL:
+            cells |= {column.name: held} if (held := _among_labels(column)) else {}
+        elif column.kind != BOOLEAN and not isinstance(column.values, SparseValues) and (found := _codes_of(column)):
+            seen[column.name] = found
+    n_apart = Counter(code for found in seen.values() for code in found.apart)
+    n_digits = Counter(code for found in seen.values() for code in found.near if 0 < code < 10)
+    for name, found in seen.items():
+        codes = [c for c in found.counts if c in found.apart or (c in found.near and (n_apart[c] or n_digits[c] > 2))]
+        if codes:
+            cells[name] = {f"{code:.0f}": found.counts[code] for code in codes}
+    return Suspects(cells, _held_elsewhere(cells, columns))
+
+
+def _held_elsewhere(cells: Mapping[str, Mapping[str, int]], columns: Iterable[Column]) -> frozenset[str]:
+    """Return the suspected numbers that are values of other columns."""
+    numbers = {text for held in cells.values() for text in held if text.lstrip("-").isdigit()}
+    found: set[str] = set()
+    for column in columns if numbers else ():
+        if column.kind in (BOOLEAN, CATEGORICAL) or isinstance(column.values, SparseValues):
+            continue
+        left = np.array(sorted(map(float, numbers - found - cells.get(column.name, {}).keys())))
+        if len(left):
+            found |= {f"{value:.0f}" for value in left[np.isin(left, column.values)].tolist()}
+    return frozenset(found)
+
+
+def _among_labels(column: Column) -> dict[str, int]:
+    """Return the labels that may mean missing cells: marks, words if all others are numbers, and odd dates."""
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels)).tolist()
+    levels = [level for level, n in zip(column.levels, counts, strict=True) if n]
+    some = levels[:_FEWEST_OTHERS]
+    suspects = [level for level in levels if level in SIGNS]
+    if any(map(is_plain_number, some)):
+        others = [level for level in levels if not is_plain_number(level)]
+        if len(levels) - len(others) >= _FEWEST_OTHERS:
+            are_words = all(level in SIGNS or level.lower() in WORDS | SURE for level in others)
+            suspects = others if are_words else suspects
+    elif sum(_YEAR(level) is not None for level in some) >= min(len(some), 2):
+        suspects += _odd_dates(levels)
+    if len(suspects) == len(levels):
+        return {}
+    of_level = dict(zip(column.levels, counts, strict=True))
+    return {level: of_level[level] for level in suspects}
+
+
+def _odd_dates(levels: Sequence[str]) -> list[str]:
+    """Return the usual dates of no event that lie far from the others."""
+    odd = [level for level in levels if _ODD_DATE(level)]
+    years = {level: int(match[1] or match[2]) for level in levels if (match := _YEAR(level))} if odd else {}
+    others = [year for level, year in years.items() if level not in odd]
+    if len(others) < _FEWEST_OTHERS:
+        return []
+    low, high = min(others), max(others)
+    far = max(high - low, 1)
+    return [level for level in odd if level in years and (low - years[level] > far or years[level] - high > far)]
+
+
+class _Codes(NamedTuple):
+    """The numbers at the ends of a column that may be codes: their cells, those apart from all others, and others."""
+
+    counts: dict[float, int]
+    apart: set[float]
+    near: set[float]
+
+
+def _codes_of(column: Column) -> _Codes | None:
+    """Return the possible codes of a column of numbers; None without any."""
+    values = np.asarray(column.values)
+    step = -(-len(values) // _MOST_ROWS)
+    values = values[::step]
+    values = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    if not len(values) or not (_is_code(values.max().item()) or _is_code(values.min().item())):
+        return None
+    distinct, counts = np.unique(values, return_counts=True)
+    of_value = {
+        float(v): n for v, n in zip(distinct[:_MOST_CODES].tolist(), counts[:_MOST_CODES].tolist(), strict=True)
+    }
+    of_value |= {float(v): n for v, n in zip(distinct[-5:].tolist(), counts[-5:].tolist(), strict=True)}
+    apart, near = set(), set()
+    for is_low in (True, False):
+        u, c = (distinct, counts) if is_low else (-distinct[::-1].astype(np.float64), counts[::-1])
+        most = min(_MOST_CODES, len(u) - _FEWEST_OTHERS)
+        sign = 1 if is_low else -1
+        ends = [float(sign * v) for v in u[: max(most, 0)].tolist()]
+        for n in range(len(ends), 0, -1):
+            codes = ends[:n]
+            if all(map(_is_code, codes)) and (min(c[:n]) >= _FEWEST_CELLS) and (is_low == (codes[0] < 0)):
+                far = _how_far(codes, u[n:] * sign, c[:n].tolist(), int(c[n]))
+                if far:
+                    (apart if far > 1 else near).update(codes)
+                    break
+    found = {code: of_value[code] * step for code in of_value if code in apart or code in near}
+    return _Codes(found, apart, near) if found else None
+
+
+def _how_far(codes: list[float], others: np.ndarray, counts: list[int], n_next: int) -> int:
+    """Return 2 if codes at one end of a column are apart from the `others`, 1 if only their names tell, else 0.
+
+    `others` come from the one next to the codes on, which has `n_next` cells.
+    """
+    low, high = float(others.min()), float(others.max())
+    spread, gap = high - low, abs(codes[-1] - float(others[0]))
+    are_whole = bool((others == np.rint(others)).all())
+    if not all(map(_is_usual, codes)):
+        if len(codes) > 1 or counts[0] < _OWN_CELLS or len(others) < _OWN_OTHERS:
+            return 0
+        is_apart = (low >= 0 and codes[0] <= -10 and gap > _NEAR * spread) if codes[0] < 0 else gap > 3 * spread
+        return 2 if is_apart else 0
+    if codes[0] < 0:
+        small = [code for code in codes if code > -10]
+        if not small:
+            return 2 if low >= 0 or gap > spread else int(gap > _NEAR * spread)
+        has_room = low >= 0 and len(others) >= 5 and high >= 5
+        return 2 if has_room and (len(codes) == 1 or set(small) <= {-1, -7, -8, -9}) else 0
+    if codes[0] < 10:  # beside the answers 1 to 5, say
+        if not are_whole or low not in (0, 1) or len(others) != spread + 1 or min(counts) < _OWN_CELLS:
+            return 0
+        return 2 if gap >= 3 and sum(counts) >= n_next else 1
+    is_spike = gap > 2 * _NEAR * spread and min(counts) >= max(_SPIKE, _SPIKE * n_next)
+    return 2 if gap > spread or is_spike else int(gap > _NEAR * spread)
+
+
+def _is_code(value: float) -> bool:
+    """Whether a number may be a code at all: a whole one, below zero, usual, or round."""
+    if value != round(value):
+        return False
+    return value < 0 or _is_usual(value) or (value >= 100 and len(f"{value:.0f}".strip("0")) == 1)
+
+
+def _is_usual(value: float) -> bool:
+    """Whether a number is one of the usual codes, such as 9, 99, 997, 7777 and -1, -9, -999."""
+    text = f"{abs(value):.0f}"
+    if value < 0 and text == "1":
+        return True
+    return text[0] in "789" and (
+        len(set(text)) == 1 or (len(text) > 1 and text[-1] in "78" and set(text[:-1]) == {"9"})
+    )
