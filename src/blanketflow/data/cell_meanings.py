@@ -1,4 +1,4 @@
-"""What single cells of a table mean, in every format: missing, below detection, infinite, dates, labels that look alike."""
+"""What single cells of a table mean, in every format: missing, below detection, infinite, dates, labels alike."""
 
 from __future__ import annotations
 

@@ -62,11 +62,18 @@ def suspected_cells(columns: Iterable[Column]) -> Suspects:
     """
     cells: dict[str, dict[str, int]] = {}
     seen: dict[str, _Codes] = {}
+    n_negative = 0
     for column in islice(columns, _MOST_COLUMNS):
         if column.kind == CATEGORICAL:
             cells |= {column.name: held} if (held := _among_labels(column)) else {}
-        elif column.kind != BOOLEAN and not isinstance(column.values, SparseValues) and (found := _codes_of(column)):
-            seen[column.name] = found
+        elif column.kind != BOOLEAN and not isinstance(column.values, SparseValues):
+            found, is_negative = _codes_of(column)
+            seen |= {column.name: found} if found else {}
+            n_negative += is_negative
+    small = [code for found in seen.values() for code in found.apart if -10 < code < 0]
+    if 2 * len(small) < n_negative:  # numbers below zero are usual in this table
+        for found in seen.values():
+            found.apart.difference_update(small)
     n_apart = Counter(code for found in seen.values() for code in found.apart)
     n_digits = Counter(code for found in seen.values() for code in found.near if 0 < code < 10)
     for name, found in seen.items():
@@ -94,7 +101,7 @@ def _among_labels(column: Column) -> dict[str, int]:
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels)).tolist()
     levels = [level for level, n in zip(column.levels, counts, strict=True) if n]
     some = levels[:_FEWEST_OTHERS]
-    suspects = [level for level in levels if level in SIGNS]
+    suspects = [level for level in levels if level in SIGNS and (level != "-" or "+" not in levels)]
     if any(map(is_plain_number, some)):
         others = [level for level in levels if not is_plain_number(level)]
         if len(levels) - len(others) >= _FEWEST_OTHERS:
@@ -128,19 +135,17 @@ class _Codes(NamedTuple):
     near: set[float]
 
 
-def _codes_of(column: Column) -> _Codes | None:
-    """Return the possible codes of a column of numbers; None without any."""
+def _codes_of(column: Column) -> tuple[_Codes | None, bool]:
+    """Return the possible codes of a column of numbers, None without any; and whether some are below zero."""
     values = np.asarray(column.values)
-    step = -(-len(values) // _MOST_ROWS)
-    values = values[::step]
+    values = values[:: -(-len(values) // _MOST_ROWS)]
     values = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    if not len(values) or not (_is_code(values.max().item()) or _is_code(values.min().item())):
-        return None
+    if not len(values):
+        return None, False
+    low, high = values.min().item(), values.max().item()
+    if not (_is_code(high) or (low < 0 and _is_code(low))):
+        return None, low < 0
     distinct, counts = np.unique(values, return_counts=True)
-    of_value = {
-        float(v): n for v, n in zip(distinct[:_MOST_CODES].tolist(), counts[:_MOST_CODES].tolist(), strict=True)
-    }
-    of_value |= {float(v): n for v, n in zip(distinct[-5:].tolist(), counts[-5:].tolist(), strict=True)}
     apart, near = set(), set()
     for is_low in (True, False):
         u, c = (distinct, counts) if is_low else (-distinct[::-1].astype(np.float64), counts[::-1])
@@ -154,8 +159,8 @@ def _codes_of(column: Column) -> _Codes | None:
                 if far:
                     (apart if far > 1 else near).update(codes)
                     break
-    found = {code: of_value[code] * step for code in of_value if code in apart or code in near}
-    return _Codes(found, apart, near) if found else None
+    found = {code: int(np.count_nonzero(column.values == code)) for code in sorted(apart | near)}
+    return (_Codes(found, apart, near) if found else None), low < 0
 
 
 def _how_far(codes: list[float], others: np.ndarray, counts: list[int], n_next: int) -> int:
@@ -180,7 +185,7 @@ def _how_far(codes: list[float], others: np.ndarray, counts: list[int], n_next: 
     if codes[0] < 10:  # beside the answers 1 to 5, say
         if not are_whole or low not in (0, 1) or len(others) != spread + 1 or min(counts) < _OWN_CELLS:
             return 0
-        return 2 if gap >= 3 and sum(counts) >= n_next else 1
+        return 2 if gap >= 3 and sum(counts) >= n_next else int(gap >= 2)
     is_spike = gap > 2 * _NEAR * spread and min(counts) >= max(_SPIKE, _SPIKE * n_next)
     return 2 if gap > spread or is_spike else int(gap > _NEAR * spread)
 
