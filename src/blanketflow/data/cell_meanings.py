@@ -22,7 +22,7 @@ from .dates import is_no_date, with_dates
 from .dialect import FoundOut
 from .dressed_numbers import ABOVE, BELOW, Limits, check_columns, numbers_of_labels
 from .formats.loaded import Loaded
-from .suspected_cells import Suspects, suspected_cells
+from .suspected_cells import Suspects, is_sure, suspected_cells
 
 #: Keys of a data set that say what cells mean. With one of them, a table is read whole to see what it holds.
 CELL_KEYS = ("more_missing_values", BELOW, ABOVE, "infinite", "similar_labels")
@@ -53,11 +53,11 @@ def with_meanings(name: str, loaded: Loaded, spec: Mapping[str, Any], kind: str)
     asked = spec.get("decimal"), spec.get("thousands")
     limits = Limits(spec.get(BELOW), spec.get(ABOVE))
     for column in loaded.columns if wide is None else wide.more:
-        column = markers.without(column)
         more: list[Column] = []
         if column.kind == CATEGORICAL and column.name not in as_read:
-            words = markers.of_column(column.name) if markers.are_given else None
-            read = numbers_of_labels(name, column, words, limits, asked, decimal, kind not in _UNDECLARED)
+            words = markers.of_column(column.name)
+            missing = words if markers.are_given else words.union(filter(is_sure, column.levels))
+            read = numbers_of_labels(name, column, missing, limits, asked, decimal, kind not in _UNDECLARED)
             if read:
                 column, *more = read.columns
                 notes += read.notes
@@ -65,9 +65,9 @@ def with_meanings(name: str, loaded: Loaded, spec: Mapping[str, Any], kind: str)
                     raise DataError(f"{name}: there is a column {taken!r}, which {column.name!r} needs. Rename it.")
                 if read.form:
                     forms.setdefault(read.form, []).append(column.name)
-                if read.missing and not markers.are_given:
-                    read_missing[column.name] = {**read_missing.get(column.name, {}), **read.missing}
-        columns += [markers.without_numbers(column), *more]
+                if guessed := {text: n for text, n in read.missing.items() if text not in words}:
+                    read_missing[column.name] = {**read_missing.get(column.name, {}), **guessed}
+        columns += [markers.without_numbers(markers.without(column)), *more]
     found += [FoundOut(f"{form} in {listed(names)}", "categorical") for form, names in forms.items()]
     held = None if wide is None else markers.without_numbers_in(replace(wide, more=()))
     if spec.get("infinite") == "missing":

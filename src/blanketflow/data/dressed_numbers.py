@@ -19,7 +19,6 @@ from ..core.printable import listed, printable
 from ..core.table import Column
 from .columns_of_text import column_of_texts, is_number
 from .dialect import NumberFormat
-from .suspected_cells import SURE
 
 #: What can stand in for a cell below or above detection.
 RULES = ("half", "limit", "zero", "missing", "indicator")
@@ -85,7 +84,7 @@ def check_columns(name: str, key: str, asked: Any, names: Collection[str]) -> No
 def numbers_of_labels(
     name: str,
     column: Column,
-    markers: Collection[str] | None,
+    missing: Collection[str],
     limits: Limits,
     asked: tuple[str | None, str | None],
     decimal: str | None,
@@ -93,25 +92,23 @@ def numbers_of_labels(
 ) -> Read | None:
     """Return a column of labels as numbers; None if it holds others.
 
-    `markers` are texts that mean missing cells; None are the usual words among numbers. `asked` are the spec's signs
-    before decimals and between thousands, `decimal` the one found in other columns. With `is_declared` the labels are
-    declared as such, and few of them stay so. Raises `DataError` if a cell is below or above detection and `limits` do
-    not say what stands for it, or a comma may mean two things.
+    `missing` are texts that mean missing cells, `asked` the spec's signs before decimals and between thousands,
+    `decimal` the one found in other columns. With `is_declared` the labels are declared as such, and few of them stay
+    so. Raises `DataError` if a cell is below or above detection and `limits` do not say what stands for it, or a comma
+    may mean two things.
 
     >>> share = Column("share", "categorical", np.array([0, 1, 2, 2]), ("1%", "2.5%", "30%"))
-    >>> numbers_of_labels("demo", share, None, Limits(), (None, None), None, False).columns[0].values
+    >>> numbers_of_labels("demo", share, (), Limits(), (None, None), None, False).columns[0].values
     array([ 1. ,  2.5, 30. , 30. ])
     """
-    words = SURE if markers is None else frozenset(text.lower() for text in markers)
-    if not all(_cell(level) or level.lower() in words for level in islice(column.levels, _SOME)):
+    if not all(_cell(level) or level in missing for level in islice(column.levels, _SOME)):
         return None
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels)).tolist()
     cells = [
-        _cell(level) if n and level.lower() not in words else None
-        for level, n in zip(column.levels, counts, strict=True)
+        _cell(level) if n and level not in missing else None for level, n in zip(column.levels, counts, strict=True)
     ]
     pairs = [*zip(column.levels, counts, cells, strict=True)]
-    if any(cell is None and n and level.lower() not in words for level, n, cell in pairs):
+    if any(cell is None and n and level not in missing for level, n, cell in pairs):
         return None
     numbers = [cell for cell in cells if cell and not cell.limit]
     if len(numbers) < (_MOST_DECLARED + 1 if is_declared else _FEWEST):
@@ -123,11 +120,11 @@ def numbers_of_labels(
     if form is None:
         return None
     plain = [NumberFormat(*form).plain(_blanks(cell.bare)) if cell and cell.bare else "" for cell in cells]
-    missing = {level: n for level, n, cell in pairs if cell is None and n}
     values = [text if cell and not cell.limit else "" for text, cell in zip(plain, cells, strict=True)]
     found = column_of_texts(name, column.name, column.values, [*values, ""])  # code -1 finds the last
     columns, notes = _with_limits(name, found, column, cells, plain, limits)
-    return Read(columns, missing, _in_words(beside, form), notes)
+    of_missing = {level: n for level, n, cell in pairs if cell is None and n}
+    return Read(columns, of_missing, _in_words(column.levels, beside, form), notes)
 
 
 def _cell(level: str) -> _Cell | None:
@@ -187,10 +184,11 @@ def _with_limits(
         where = f"{shown} in {np.count_nonzero(rows):,} of {len(values):,} cells"
         rule = limits.rule(column.name, limit)
         if rule is None:
+            first = "half" if limit < 0 else "limit"
+            others = [rule for rule in RULES if rule != first]
             raise DataError(
-                f"{name}: column {column.name!r} holds numbers, and {where}, {is_where} what was measured. Say by the "
-                f"key {key} what stands there, such as {key}: {'half' if limit < 0 else 'limit'} ({', '.join(RULES)}: "
-                "docs/sources.md), or list the column under categorical."
+                f"{name}: column {column.name!r} holds numbers, and {where}, {is_where} what was measured. Set {key}: "
+                f"{first}, or {', '.join(others)} (docs/sources.md), or list the column under categorical."
             )
         end = float(known.min() if limit < 0 else known.max())
         at_limit = np.array([float(text) if text else end for text in plain])[column.values]
@@ -213,10 +211,11 @@ def _with_limits(
     return [Column(column.name, kind, values), *more], notes
 
 
-def _in_words(beside: set[tuple[str, str]], form: tuple[str, str | None]) -> str:
+def _in_words(levels: Collection[str], beside: set[tuple[str, str]], form: tuple[str, str | None]) -> str:
     """Return how numbers are written, in words; empty for plainly."""
     signs = [repr(printable(sign)) for pair in beside for sign in pair if sign]
     told = [f"{' and '.join(signs)} beside numbers"] if signs else []
+    told += ["other minus signs"] if any("(" in level or "\u2212" in level for level in levels) else []
     told += ["decimal commas"] if form[0] == "," else []
     told += [f"{form[1]!r} between thousands"] if form[1] else []
     return ", and ".join(told)

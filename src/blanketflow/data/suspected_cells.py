@@ -38,12 +38,19 @@ _OWN_CELLS, _OWN_OTHERS = 3, 10
 _MOST_CODES = 5
 #: A code that is not far from the others has so many times the cells of the next number, and is so far of their range.
 _SPIKE, _NEAR = 5, 0.1
+#: Answers with so many cells are not the thin end of counts.
+_NO_TAIL = 10
 _ODD_DATE = re.compile(
     r"(0001-01-01|1753-01-01|1899-12-3[01]|190[01]-01-01|1970-01-01|2099-12-31|2999-12-31|9999-(12-31|01-01))"
     r"([T ]00:00(:00(\.0*)?)?)?"
     r"|0?1[-./]0?1[-./](1900|1901|1753)|(31[-./]12|12[-./]31)[-./](9999|2999|2099)|30[-./]12[-./]1899"
 ).fullmatch
 _YEAR = re.compile(r"(?:\d{1,2}[-/.]\d{1,2}[-/.](\d{4})|(\d{4})[-/.]\d{1,2}[-/.]\d{1,2})(?:[T ]\d.*)?").fullmatch
+
+
+def is_sure(text: str) -> bool:
+    """Return whether a text among numbers means a missing cell."""
+    return text.lower() in SURE
 
 
 class Suspects(NamedTuple):
@@ -62,7 +69,7 @@ def suspected_cells(columns: Iterable[Column]) -> Suspects:
     """
     cells: dict[str, dict[str, int]] = {}
     seen: dict[str, _Codes] = {}
-    n_negative = 0
+    n_negative = n_numbers = 0
     for column in islice(columns, _MOST_COLUMNS):
         if column.kind == CATEGORICAL:
             cells |= {column.name: held} if (held := _among_labels(column)) else {}
@@ -70,8 +77,9 @@ def suspected_cells(columns: Iterable[Column]) -> Suspects:
             found, is_negative = _codes_of(column)
             seen |= {column.name: found} if found else {}
             n_negative += is_negative
+            n_numbers += 1
     small = [code for found in seen.values() for code in found.apart if -10 < code < 0]
-    if 2 * len(small) < n_negative:  # numbers below zero are usual in this table
+    if 3 * (n_negative - len(small)) > n_numbers:  # numbers below zero are usual in this table
         for found in seen.values():
             found.apart.difference_update(small)
     n_apart = Counter(code for found in seen.values() for code in found.apart)
@@ -152,13 +160,14 @@ def _codes_of(column: Column) -> tuple[_Codes | None, bool]:
         most = min(_MOST_CODES, len(u) - _FEWEST_OTHERS)
         sign = 1 if is_low else -1
         ends = [float(sign * v) for v in u[: max(most, 0)].tolist()]
-        for n in range(len(ends), 0, -1):
+        best = 0
+        for n in range(1, len(ends) + 1):
             codes = ends[:n]
-            if all(map(_is_code, codes)) and (min(c[:n]) >= _FEWEST_CELLS) and (is_low == (codes[0] < 0)):
-                far = _how_far(codes, u[n:] * sign, c[:n].tolist(), int(c[n]))
-                if far:
-                    (apart if far > 1 else near).update(codes)
-                    break
+            if not all(map(_is_code, codes)) or min(c[:n]) < _FEWEST_CELLS or is_low != (codes[0] < 0):
+                break
+            if (far := _how_far(codes, u[n:] * sign, c[:n].tolist(), int(c[n]))) >= max(best, 1):
+                best = far
+                (apart if far > 1 else near).update(codes)
     found = {code: int(np.count_nonzero(column.values == code)) for code in sorted(apart | near)}
     return (_Codes(found, apart, near) if found else None), low < 0
 
@@ -180,13 +189,13 @@ def _how_far(codes: list[float], others: np.ndarray, counts: list[int], n_next: 
         small = [code for code in codes if code > -10]
         if not small:
             return 2 if low >= 0 or gap > spread else int(gap > _NEAR * spread)
-        has_room = low >= 0 and len(others) >= 5 and high >= 5
+        has_room = low >= 0 and len(others) >= 5 and (high >= 5 or (not are_whole and len(others) >= _OWN_OTHERS))
         return 2 if has_room and (len(codes) == 1 or set(small) <= {-1, -7, -8, -9}) else 0
     if codes[0] < 10:  # beside the answers 1 to 5, say
         if not are_whole or low not in (0, 1) or len(others) != spread + 1 or min(counts) < _OWN_CELLS:
             return 0
-        return 2 if gap >= 3 and sum(counts) >= n_next else int(gap >= 2)
-    is_spike = gap > 2 * _NEAR * spread and min(counts) >= max(_SPIKE, _SPIKE * n_next)
+        return 2 if gap >= 3 and (sum(counts) >= n_next or n_next >= _NO_TAIL) else int(gap >= 2)
+    is_spike = gap > _NEAR * spread and min(counts) >= max(_SPIKE, _SPIKE * n_next)
     return 2 if gap > spread or is_spike else int(gap > _NEAR * spread)
 
 

@@ -17,12 +17,14 @@ from ...core.table import Column, effective_rows
 from ..column_roles import RawTable
 from ..columns import missing_by_column
 from ..columns_of_text import is_number
-from ..missing_markers import texts_found, way_out
+from ..missing_markers import listed_markers, texts_found, way_out
 from .finding import MOST_COLUMNS, Finding, n_rows_examined
 from .repeated_measures import named_group
 
 #: A column with a larger share of missing cells is mostly imputed.
 MOSTLY_MISSING = 0.5
+#: The most texts that a message proposes as missing.
+_MOST_MARKERS = 20
 #: Columns with more labels hold names, and are not searched for labels that differ only in spelling.
 _MOST_LABELS = 1_000
 
@@ -30,10 +32,15 @@ _MOST_LABELS = 1_000
 def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     """Return the columns of text that are meant as numbers, and those whose labels differ only in spelling."""
     found = []
+    by_name = {column.name: column for column in [raw.target, *columns] if raw.number_texts}
     for name, what in raw.number_texts:
         advice = (
             "Write plain numbers with decimal points, and leave cells that are not known empty; if these are labels, "
         )
+        others = [level for level in by_name[name].levels if not is_number(level)] if name in by_name else []
+        if "but also" in what and 0 < len(others) <= _MOST_MARKERS:
+            key = f"more_missing_values: {listed_markers({name: dict.fromkeys(others, 1)})}"
+            advice = f"If such cells are missing, set {key}; if these are labels, "
         found.append(Finding("number", (name,), f"{printable(name)} {what}", f"{advice}list it under categorical."))
     for column in [raw.target, *columns]:
         if len(column.levels) <= _MOST_LABELS and (pair := _spelled_twice(column.levels)):
