@@ -46,6 +46,14 @@ def as_advised(spec, message):
     return spec | yaml.safe_load(written[1])
 
 
+def said(raw):
+    """What inspect, select and run say of how a table was read."""
+    assert all(
+        found.what in finding.message for finding in findings(raw) if finding.kind == "reading" for found in raw.found
+    )
+    return [found.what for found in raw.found]
+
+
 FORMATS = [".csv", ".csv.gz", ".parquet", ".xlsx"]
 
 
@@ -137,7 +145,7 @@ def test_cells_below_detection(tmp_path, suffix, text):
             found = raw.features["a"].numbers()
             assert np.array_equal(found[[4, 5]], [value] * 2, equal_nan=True)
             assert np.array_equal(np.delete(found, [4, 5]), np.delete(LEVEL, [4, 5]))
-            assert any("2 of 200 cells, below detection" in note for note in raw.notes)
+            assert any("2 of 200 cells, below detection" in told for told in said(raw))
     assert raw.features.names == ["a", "a_below_detection", "b"]
     assert set(np.flatnonzero(raw.features["a_below_detection"].values)) == {4, 5}
     assert list(peek("demo", spec | {"below_detection": "indicator"}).feature_names) == raw.features.names
@@ -220,7 +228,7 @@ def test_infinite_cells(tmp_path, suffix):
         read_source("demo", spec, 0)
     raw = read_source("demo", as_advised(spec, str(caught.value)), 0)
     assert set(np.flatnonzero(raw.features["a"].missing())) == {7, 8}
-    assert "2 infinite cells in 'a' are missing" in raw.notes
+    assert "2 infinite cells in 'a' are missing" in said(raw)
     with pytest.raises(DataError, match="infinite"):
         read_source("demo", spec | {"infinite": "error"}, 0)
 
@@ -271,7 +279,7 @@ def test_labels_that_look_alike(tmp_path, labels, default):
     assert advised["similar_labels"] == "merge"
     raw = read_source("demo", advised, 0)
     assert set(raw.features["a"].levels) == {one, "tea"}
-    assert any("were made one" in note for note in raw.notes)
+    assert any("were made one" in told for told in said(raw))
     assert len(read_source("demo", spec | {"similar_labels": "keep"}, 0).features["a"].levels) == 3
     with pytest.raises(DataError, match="look alike"):
         read_source("demo", spec | {"similar_labels": "error"}, 0)
@@ -299,7 +307,7 @@ def test_one_odd_date_is_missing_and_said(tmp_path, form, odd, dates):
     found = raw.features["day" if dates == "ordinal" else "day_month"].numbers()
     expected = (DAYS - pd.Timestamp("1970-01-01")).dt.days if dates == "ordinal" else DAYS.dt.month
     assert np.array_equal(found, marked(expected, np.nan, {7}), equal_nan=True)
-    assert f"day holds '{odd}' in 1 of 200 cells, no date: missing" in raw.notes
+    assert f"day holds '{odd}' in 1 of 200 cells, no date: missing" in said(raw)
     assert raw.suspected == {}
 
 

@@ -60,7 +60,7 @@ def with_meanings(name: str, loaded: Loaded, spec: Mapping[str, Any], kind: str)
             read = numbers_of_labels(name, column, missing, limits, asked, decimal, kind not in _UNDECLARED)
             if read:
                 column, *more = read.columns
-                notes += read.notes
+                found += read.limits
                 if more and (taken := next((one.name for one in more if one.name in names), None)):
                     raise DataError(f"{name}: there is a column {taken!r}, which {column.name!r} needs. Rename it.")
                 if read.form:
@@ -71,14 +71,16 @@ def with_meanings(name: str, loaded: Loaded, spec: Mapping[str, Any], kind: str)
     found += [FoundOut(f"{form} in {listed(names)}", "categorical") for form, names in forms.items()]
     held = None if wide is None else markers.without_numbers_in(replace(wide, more=()))
     if spec.get("infinite") == "missing":
-        columns, held = _without_infinite(columns, held, notes)
-    columns = _with_labels(name, columns, spec.get("similar_labels"), as_read, notes)
+        columns, held = _without_infinite(columns, held, found)
+    columns = _with_labels(name, columns, spec.get("similar_labels"), as_read, found)
     whole = columns if held is None else replace(held, more=tuple(columns))
     suspects = _suspects(whole, as_read) if not markers.are_decided else Suspects({})
     if spec.get("dates"):
         cells = {c: {t: n for t, n in held.items() if not is_no_date(t)} for c, held in suspects.cells.items()}
         suspects = suspects._replace(cells={column: held for column, held in cells.items() if held})
-    whole = with_dates(name, whole, spec, loaded.target, notes)
+    odd: list[str] = []
+    whole = with_dates(name, whole, spec, loaded.target, notes, odd)
+    found += [FoundOut(what, "dates") for what in odd]
     return loaded._replace(
         columns=whole,
         notes=tuple(notes),
@@ -181,7 +183,7 @@ def _matrix_with_gaps(columns: WideColumns, are_missing: Any, places: Sequence[i
 
 
 def _without_infinite(
-    columns: list[Column], held: WideColumns | None, notes: list[str]
+    columns: list[Column], held: WideColumns | None, found: list[FoundOut]
 ) -> tuple[list[Column], WideColumns | None]:
     """Return columns whose infinite cells are missing."""
     counts = {column.name: n for column in columns if column.kind != CATEGORICAL and (n := column.n_infinite())}
@@ -192,11 +194,12 @@ def _without_infinite(
             else c
             for c in columns
         ]
-        notes.append(f"{sum(counts.values()):,} infinite cells in {listed(map(repr, counts))} are missing")
+        told = f"{sum(counts.values()):,} infinite cells in {listed(map(repr, counts))} are missing"
+        found.append(FoundOut(told, "infinite"))
     if held is not None and held.kind == NUMERIC:
         before, held = held, _matrix_with_gaps(held, lambda values, _: np.isinf(values), [None])
         if _cells(before) is not _cells(held):
-            notes.append("infinite cells of the matrix are missing")
+            found.append(FoundOut("infinite cells of the matrix are missing", "infinite"))
     return columns, held
 
 
@@ -210,7 +213,7 @@ _EDGES = re.compile(r"(^|\n) | (\n|$)")
 
 
 def _with_labels(
-    name: str, columns: list[Column], asked: str | None, as_read: Collection[str], notes: list[str]
+    name: str, columns: list[Column], asked: str | None, as_read: Collection[str], found: list[FoundOut]
 ) -> list[Column]:
     """Return columns whose labels that look alike are one, if the key says so.
 
@@ -237,7 +240,8 @@ def _with_labels(
             column = column_of_codes(column.name, column.values, [new.get(level, level) for level in column.levels])
         done.append(column)
     for column_name, levels in merged.items():
-        notes.append(f"labels of {column_name} that look alike were made one: {listed(levels)}")
+        told = f"labels of {column_name} that look alike were made one: {listed(levels)}"
+        found.append(FoundOut(told, "similar_labels"))
     return done
 
 

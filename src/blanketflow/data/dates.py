@@ -31,9 +31,10 @@ _OTHER = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}){_TIME}").fullmat
 
 
 def with_dates(
-    name: str, columns: Sequence[Column], spec: Mapping[str, Any], target: str | None, notes: list[str]
+    name: str, columns: Sequence[Column], spec: Mapping[str, Any], target: str | None, notes: list[str], odd: list[str]
 ) -> Sequence[Column]:
-    """Return columns with dates left out or converted to numbers, as the spec's ``dates`` says; `notes` is extended.
+    """Return columns with dates left out or converted to numbers, as the spec's ``dates`` says; `notes` and
+    `odd`, which says what is no date, are extended.
 
     A column is converted if nearly all of its cells are dates, the others being missing; the target and columns with
     another role are not. ``ordinal`` is days since 1970-01-01, the time of day as their fraction. ``parts`` makes
@@ -41,7 +42,7 @@ def with_dates(
     `DataError` if day and month cannot be told apart.
 
     >>> day = Column("d", "categorical", np.array([1, 0, -1]), ("1970-01-02", "1970-02-01T12:00"))
-    >>> with_dates("demo", [day], {"dates": "ordinal"}, None, [])[0].values.tolist()
+    >>> with_dates("demo", [day], {"dates": "ordinal"}, None, [], [])[0].values.tolist()
     [31.5, 1.0, nan]
     """
     how = spec.get("dates")
@@ -50,7 +51,7 @@ def with_dates(
     exempt = {target, spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
     found, dated = [], []
     for column in columns:
-        moments = None if column.name in exempt else _moments(name, column, notes)
+        moments = None if column.name in exempt else _moments(name, column, odd)
         if moments is None:
             found.append(column)
             continue
@@ -65,7 +66,7 @@ def with_dates(
     return found
 
 
-def _moments(name: str, column: Column, notes: list[str]) -> list[datetime.datetime | None] | None:
+def _moments(name: str, column: Column, told: list[str]) -> list[datetime.datetime | None] | None:
     """Return the date of each level of a column, None for an odd one, which is noted; None if the levels are no dates.
 
     Nearly all levels must be dates. An odd one is no date at all, of a year that stands for none such as 9999, or
@@ -90,7 +91,7 @@ def _moments(name: str, column: Column, notes: list[str]) -> list[datetime.datet
     if odd:
         n_cells = np.count_nonzero(np.isin(column.values, odd))
         shown = listed([repr(levels[at]) for at in odd])
-        notes.append(f"{column.name} holds {shown} in {n_cells:,} of {column.n_rows:,} cells, no date: missing")
+        told.append(f"{column.name} holds {shown} in {n_cells:,} of {column.n_rows:,} cells, no date: missing")
     return read
 
 

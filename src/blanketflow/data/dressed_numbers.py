@@ -18,7 +18,7 @@ from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.printable import listed, printable
 from ..core.table import Column
 from .columns_of_text import column_of_texts, is_number
-from .dialect import NumberFormat
+from .dialect import FoundOut, NumberFormat
 
 #: What can stand in for a cell below or above detection.
 RULES = ("half", "limit", "zero", "missing", "indicator")
@@ -66,12 +66,12 @@ class Limits(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A column of numbers, others that go with it, what was found out about its form, and notes."""
+    """A column of numbers with others that go with it, texts read as missing, its form, and what stands at limits."""
 
     columns: list[Column]
     missing: dict[str, int]
     form: str
-    notes: list[str]
+    limits: list[FoundOut]
 
 
 def check_columns(name: str, key: str, asked: Any, names: Collection[str]) -> None:
@@ -122,9 +122,9 @@ def numbers_of_labels(
     plain = [NumberFormat(*form).plain(_blanks(cell.bare)) if cell and cell.bare else "" for cell in cells]
     values = [text if cell and not cell.limit else "" for text, cell in zip(plain, cells, strict=True)]
     found = column_of_texts(name, column.name, column.values, [*values, ""])  # code -1 finds the last
-    columns, notes = _with_limits(name, found, column, cells, plain, limits)
+    columns, told = _with_limits(name, found, column, cells, plain, limits)
     of_missing = {level: n for level, n, cell in pairs if cell is None and n}
-    return Read(columns, of_missing, _in_words(column.levels, beside, form), notes)
+    return Read(columns, of_missing, _in_words(column.levels, beside, form), told)
 
 
 def _cell(level: str) -> _Cell | None:
@@ -171,9 +171,9 @@ def _form_of(
 
 def _with_limits(
     name: str, found: Column, column: Column, cells: Sequence[_Cell | None], plain: Sequence[str], limits: Limits
-) -> tuple[list[Column], list[str]]:
-    """Return the column with what the rules put in the place of cells below and above detection, and notes."""
-    values, notes, more = found.numbers(), [], []
+) -> tuple[list[Column], list[FoundOut]]:
+    """Return the column with what the rules put in the place of cells below and above detection, and what it is."""
+    values, told, more = found.numbers(), [], []
     known = values[~np.isnan(values)]
     for limit, key, is_where in ((-1, BELOW, "below"), (1, ABOVE, "above")):
         such = [at for at, cell in enumerate(cells) if cell and cell.limit == limit]
@@ -204,11 +204,11 @@ def _with_limits(
             "missing": "they are missing",
             "indicator": f"the limit stands there, and {column.name}_{key} says where",
         }[rule]
-        notes.append(f"{column.name} holds {where}, {is_where} detection: {done}{without}")
+        told.append(FoundOut(f"{column.name} holds {where}, {is_where} detection: {done}{without}", key))
     are_whole = bool((known := values[~np.isnan(values)]).size) and np.array_equal(known, np.rint(known))
     kind = INTEGER if found.kind == INTEGER and are_whole else NUMERIC
     values = values.astype(np.int64) if kind == INTEGER and len(known) == len(values) else values
-    return [Column(column.name, kind, values), *more], notes
+    return [Column(column.name, kind, values), *more], told
 
 
 def _in_words(levels: Collection[str], beside: set[tuple[str, str]], form: tuple[str, str | None]) -> str:
