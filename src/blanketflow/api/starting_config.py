@@ -148,6 +148,7 @@ def _text(
         *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
         *_column_lines(spec, splits, raw["folds"], seen),
         *[f"    # {printable(told)}" for told in plan.facts[dataset].told if told],
+        *([f"    # {printable(key)}   # if they are"] if (key := plan.facts[dataset].missing_key) else []),
         "",
         "# Outer splits judge the blankets on rows that the search never saw; 0: none. The final one is on all rows.",
         f"splits: {in_yaml(splits)}",

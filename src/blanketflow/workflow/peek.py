@@ -39,7 +39,7 @@ from ..data.columns import check_names, missing_by_column
 from ..data.dialect import Dialect, found_line
 from ..data.download import cache_folder, storing, with_downloads
 from ..data.formats.loaded import Loaded
-from ..data.missing_markers import MissingMarkers, markers_told, of_columns, suspects_line
+from ..data.missing_markers import MissingMarkers, markers_told, of_columns, suspects_key, suspects_line
 from ..data.simulate import simulated
 from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
 from ..data.text import HEAD_BYTES, read_head
@@ -98,6 +98,8 @@ class Facts:
         What was found out about how the file is written, and what to do if it is wrong.
     suspected : str or None
         Which cells may be missing, though they were not read so, and what to do.
+    missing_key : str or None
+        The key, as YAML, that reads these as missing.
     """
 
     n_rows: int
@@ -122,6 +124,7 @@ class Facts:
     bends: str = ""
     found: str | None = None
     suspected: str | None = None
+    missing_key: str | None = None
 
     @property
     def told(self) -> tuple[str | None, ...]:
@@ -255,6 +258,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         markers=markers_told(raw.markers, exact),
         found=found_line(raw.found),
         suspected=suspects_line(raw.suspected, raw.elsewhere, exact),
+        missing_key=suspects_key(raw.suspected, raw.elsewhere) if raw.suspected else None,
         usual_levels=levels,
         usual_labels=labels,
         has_flags=has_flags(raw.features, 1 if n_classes == 2 else 2),
