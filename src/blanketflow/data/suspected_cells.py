@@ -38,6 +38,8 @@ _OWN_CELLS, _OWN_OTHERS = 3, 10
 _MOST_CODES = 5
 #: A code that is not far from the others has so many times the cells of the next number, and is so far of their range.
 _SPIKE, _NEAR = 5, 0.1
+#: Whole numbers in such a range are counted rather than sorted.
+_MOST_COUNTED = 2**16
 #: Answers with so many cells are not the thin end of counts.
 _NO_TAIL = 10
 _ODD_DATE = re.compile(
@@ -153,7 +155,7 @@ def _codes_of(column: Column) -> tuple[_Codes | None, bool]:
     low, high = values.min().item(), values.max().item()
     if not (_is_code(high) or (low < 0 and _is_code(low))):
         return None, low < 0
-    distinct, counts = np.unique(values, return_counts=True)
+    distinct, counts = _counted(values, low, high)
     apart, near = set(), set()
     for is_low in (True, False):
         u, c = (distinct, counts) if is_low else (-distinct[::-1].astype(np.float64), counts[::-1])
@@ -170,6 +172,15 @@ def _codes_of(column: Column) -> tuple[_Codes | None, bool]:
                 (apart if far > 1 else near).update(codes)
     found = {code: int(np.count_nonzero(column.values == code)) for code in sorted(apart | near)}
     return (_Codes(found, apart, near) if found else None), low < 0
+
+
+def _counted(values: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct values and their counts, of whole numbers in a small range without sorting them."""
+    if high - low > _MOST_COUNTED or (values.dtype.kind == "f" and not np.array_equal(values, np.rint(values))):
+        return np.unique(values, return_counts=True)
+    counts = np.bincount(values.astype(np.int64) - int(low))
+    distinct = np.flatnonzero(counts)
+    return distinct + int(low), counts[distinct]
 
 
 def _how_far(codes: list[float], others: np.ndarray, counts: list[int], n_next: int) -> int:
