@@ -8,7 +8,9 @@ import pytest
 import yaml
 
 from blanketflow.core.errors import ConfigError, DataError
+from blanketflow.core.table import categorical
 from blanketflow.data.findings import findings
+from blanketflow.data.findings.quality import looks_like
 from blanketflow.data.sources import read_columns, read_source
 from blanketflow.workflow.peek import peek
 
@@ -182,6 +184,7 @@ def test_limits_that_are_not_stated_above_and_with_decimal_commas(tmp_path):
         (["(1,200.50)", "3,000.00", "12.25"], [-1200.5, 3000, 12.25]),
         (["\u22123.5", "2.5", "1"], [-3.5, 2.5, 1]),
         (["10 %", "nd", "20 %", "7 %"], [10, np.nan, 20, 7]),
+        (["1.234,50 EUR", "nd", "7,25 EUR", "0,50 EUR"], [1234.5, np.nan, 7.25, 0.5]),
     ],
 )
 def test_numbers_with_something_beside_them(tmp_path, suffix, texts, values):
@@ -207,11 +210,29 @@ def test_numbers_with_something_beside_them(tmp_path, suffix, texts, values):
         ["1.2.3", "1.2.4", "1.3.0"],
         ["$5", "5%", "7"],
         ["low", "5%", "7%"],
+        ["neg", "1+", "2+", "3+"],
+        ["0-4", "5-9", "90+"],
     ],
 )
 def test_labels_stay_labels(tmp_path, texts):
     spec = write(tmp_path / "t.csv", {"a": texts * 10, "y": ILL[: 10 * len(texts)]})
     assert read_columns("demo", spec).columns[0].kind == "categorical"
+
+
+def test_a_column_that_is_measured_is_no_identifier():
+    measured = [f"{cell:.3f}" for cell in RNG.normal(size=80)]
+    named = [f"S{at}" for at in range(80)]
+    for texts, look in ((measured, ""), (named, "identifier"), ([str(at) for at in range(80)], "identifier")):
+        column = categorical("a", np.array([*texts, "broken", "lost", "torn"], dtype=object))
+        assert looks_like(column) == look
+
+
+def test_ages_of_90_and_more(tmp_path):
+    spec = write(tmp_path / "t.csv", {"age": marked(range(30, 90), "90+", {3, 4}), "y": ILL[:60]})
+    told = r"'90\+' in 2 of 60 cells, above what was measured. Set above_detection: limit"
+    with pytest.raises(DataError, match=told):
+        read_columns("demo", spec)
+    assert cells(spec, "age", above_detection="limit")[[3, 4]].tolist() == [90, 90]
 
 
 def test_a_comma_of_two_meanings_is_asked_about(tmp_path):

@@ -32,7 +32,7 @@ _BARE = r"\.?[0-9](?:[0-9.,'\u2019 \u00a0\u202f\u2009]*[0-9])?\.?(?:[eE][+-]?[0-
 _UNIT = r"(?:%|‰|[°µμ€$£¥₹₩₽฿]|[^\W\d_])[\w%‰°µμ€$£¥/²³^.·*-]{0,11}"
 _DRESSED = re.compile(
     r"(?P<limit><=|>=|[<>≤≥⩽⩾]|&lt;|&gt;)?\s*(?P<paren>\()?(?P<minus>[+\u2212-])?\s?"
-    rf"(?P<prefix>{_CURRENCY})?\s?(?P<sign>[+\u2212-])?(?P<bare>{_BARE})\s*(?P<suffix>{_UNIT})?(?(paren)\))"
+    rf"(?P<prefix>{_CURRENCY})?\s?(?P<sign>[+\u2212-])?(?P<bare>{_BARE})\s*(?P<suffix>{_UNIT})?(?(paren)\))(?P<more>\+)?"
 ).fullmatch
 _NO_NUMBER = re.compile(
     r"(?P<limit><=?|>=?|[≤≥]|below|above|under|over|bel\.|ab\.)?\s*(?P<word>(?:l?loq|l?lod|lld|mdl|rl|dl|uloq|detection"
@@ -132,9 +132,15 @@ def _cell(level: str) -> _Cell | None:
     if match := _DRESSED(level):
         minus = "".join(match[key] or "" for key in ("minus", "sign")).replace("\u2212", "-").replace("+", "")
         minus += "-" if match["paren"] else ""
-        if len(minus) > 1 or (match["paren"] and match["limit"]):
+        if len(minus) > 1 or (bool(match["paren"]) + bool(match["limit"]) + bool(match["more"])) > 1:
             return None
-        limit = 0 if not match["limit"] else -1 if match["limit"] in ("<", "<=", "≤", "⩽", "&lt;") else 1
+        limit = (
+            int(bool(match["more"]))
+            if not match["limit"]
+            else -1
+            if match["limit"] in ("<", "<=", "≤", "⩽", "&lt;")
+            else 1
+        )
         return _Cell(minus + match["bare"], (match["prefix"] or "", match["suffix"] or ""), limit)
     if match := _NO_NUMBER(level):
         word, sign = match["word"].lower(), (match["limit"] or "").lower()

@@ -26,7 +26,20 @@ WORDS = frozenset({"nil", "none", "x"})
 SURE = frozenset(
     {".", "..", "#div/0!", "#null!", "#num!", "#ref!", "#value!", "#name?", "#n/a", "na", "n.a.", "n.a", "n/a", "nan"}
     | {"nd", "n.d.", "n.d", "n/d", "null", "missing", "unknown", "unk", "not available", "not applicable", "not done"}
-    | {"not determined", "not measured", "not recorded", "not known", "k.a.", "k. a.", "s.d.", "n.v.t."}
+    | {
+        "not determined",
+        "not measured",
+        "not recorded",
+        "not known",
+        "k.a.",
+        "k. a.",
+        "s.d.",
+        "n.v.t.",
+        "1.#ind",
+        "-1.#ind",
+        "1.#qnan",
+        "-1.#qnan",
+    }
 )
 #: Columns that are looked at, and rows of each.
 _MOST_COLUMNS, _MOST_ROWS = 1_000, 1_000_000
@@ -85,7 +98,7 @@ def suspected_cells(columns: Iterable[Column]) -> Suspects:
         for found in seen.values():
             found.apart.difference_update(small)
     n_apart = Counter(code for found in seen.values() for code in found.apart)
-    n_digits = Counter(code for found in seen.values() for code in found.near if 0 < code < 10)
+    n_digits = Counter(code for found in seen.values() for code in found.near if abs(code) < 10)
     for name, found in seen.items():
         codes = [c for c in found.counts if c in found.apart or (c in found.near and (n_apart[c] or n_digits[c] > 2))]
         if codes:
@@ -201,7 +214,9 @@ def _how_far(codes: list[float], others: np.ndarray, counts: list[int], n_next: 
         if not small:
             return 2 if low >= 0 or gap > spread else int(gap > _NEAR * spread)
         has_room = low >= 0 and len(others) >= 5 and (high >= 5 or (not are_whole and len(others) >= _OWN_OTHERS))
-        return 2 if has_room and (len(codes) == 1 or set(small) <= {-1, -7, -8, -9}) else 0
+        if has_room and (len(codes) == 1 or set(small) <= {-1, -7, -8, -9}):
+            return 2
+        return int(low >= 0 and codes in ([-1], [-9]))
     if codes[0] < 10:  # beside the answers 1 to 5, say
         if not are_whole or low not in (0, 1) or len(others) != spread + 1 or min(counts) < _OWN_CELLS:
             return 0
