@@ -1,4 +1,4 @@
-"""Conditional-independence tests and dependence measures, in rooms by kind, with one interface."""
+"""Conditional-independence tests and dependence measures, in one folder per kind, with one interface."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def get_ci_test(name: str, **options: Any) -> CITest:
     Parameters
     ----------
     name : str
-        An id such as ``"g2"``, or ``"package.module:Class"`` for a test of your own, whose module is then imported.
+        An id such as ``"g2"``, or ``"package.module:Class"`` for your own test, whose module is imported.
     **options
         Options of the test; `blanketflow.list_ci_tests` lists them with their ranges.
 
     Returns
     -------
     CITest
-        The configured test. Call its `bind` with a table, then ask the bound test.
+        The configured test; `bind` binds it to a table.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The base class of CI tests: configure one, bind it to a table once, then ask the bound test (bound.py)."""
+"""The base class of CI tests: a test is configured, then bound to a table; the bound test computes results."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class CITest(UnboundTest):
     card : Card
         Describes the test, the columns that it accepts and the guarantee of its p-values.
     own_models : tuple of str
-        Values of its option `model` that are not ids of models, but the test's own.
+        Values of the option `model` that are implemented by the test itself and are not ids of models.
     joins_columns : bool
-        Whether a group of columns is one column to it, by `bind_joined`.
+        Whether `bind_joined` can treat a group of columns as one column.
     exchanges_within_strata : bool
-        Whether it conditions on strata by exchanging rows only within them; else they are in each conditioning set.
+        Whether strata are handled by permuting rows within them; otherwise strata join each conditioning set.
     stacks_copies : bool
-        Whether imputed copies are pooled by the results on all of them as one table, too.
+        Whether pooling over imputed copies also needs the results on all copies as one table.
     incomplete : str, int or None
-        What a bound test does where cells are missing: ``pairwise``, or how many imputed copies it pools over; None
-        refuses them. It is no option: `with_incomplete` sets it, as the data set or the caller asks.
+        Rule for missing cells: ``pairwise``, the number of imputed copies to pool over, or None to refuse them. Set by
+        `with_incomplete`; not an option.
 
     Examples
     --------
@@ -63,17 +63,16 @@ class CITest(UnboundTest):
         seed : int, default=0
             Seed of the random numbers of a resampling test.
         target : str or int, optional
-            The column to be explained; only supervised binning (``mdlp``) needs it.
+            The target; only supervised binning (``mdlp``) needs it.
         sample_weight : array-like of shape (n,), optional
-            How many equal rows each row stands for, or sampling weights, as `weights_are` says. Rows of weight 0 are
-            left out.
+            Counts of equal rows or sampling weights, see `weights_are`. Rows of weight 0 are left out.
         groups : array-like of shape (n,), optional
-            Labels of rows that were drawn together, such as the patient.
+            Cluster labels of rows that were sampled together, such as the patient.
         within : array-like of shape (n,), optional
             Labels of strata, such as the site, within which tests are made.
         weights_are : {"counts", "sampling"}, default="counts"
-            What `sample_weight` is: numbers of equal rows, whole ones from 0 on, or sampling weights, in proportion to
-            how many members of the population a row stands for.
+            Whether `sample_weight` has whole numbers of equal rows, from 0 on, or sampling weights, proportional to the
+            number of members of the population that a row represents.
 
         Returns
         -------
@@ -83,9 +82,9 @@ class CITest(UnboundTest):
         Raises
         ------
         UnsupportedError
-            If the test does not accept a column, or does not know weights and groups; the message names which.
+            If the test does not support a column, weights or groups; the message names which.
         DataError
-            If cells are missing or infinite, or weights, groups or strata are not one of each row.
+            If cells are missing or infinite, or weights, groups or strata do not have one entry per row.
         ParameterError
             If an option is out of range.
 
@@ -101,11 +100,11 @@ class CITest(UnboundTest):
         return self.bound(table, seed, None if target is None else table.position(target))
 
     def bound(self, table: Table, seed: int, target: int | None) -> BoundTest:
-        """Return the test bound to a table of which `bind` has checked that it can be."""
+        """Return the test bound to a table that `bind` has checked."""
         return BoundTest(self, table, seed, target)
 
     def bind_joined(
         self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
     ) -> BoundTest:
-        """Return the test bound to a table of which each group of columns is one to its engine, if `joins_columns`."""
+        """Return the test bound to a table in which each group of columns is one column, if `joins_columns`."""
         raise UnsupportedError(f"{self.card.id} does not join columns into one.")

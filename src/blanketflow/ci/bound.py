@@ -32,9 +32,9 @@ from .unbound import UnboundTest, with_strata
 
 
 class BoundTest:
-    """A test bound to one table. It answers queries, counts the tests and caches the results.
+    """A test bound to one table, which computes results, counts the tests and caches the results.
 
-    The cache belongs to this object, so it can never mix tests, options or tables. See `ResultCache`.
+    The cache belongs to this object, so it never mixes tests, options or tables. See `ResultCache`.
 
     Parameters
     ----------
@@ -45,24 +45,24 @@ class BoundTest:
     seed : int, default=0
         Seed of the random numbers of a resampling test.
     target : int, optional
-        Position of the column to be explained, for supervised binning.
+        Position of the target, for supervised binning.
     engine : Engine, optional
-        What answers queries, where it is not what the test prepares for the table.
+        Computes the results; by default what `test` prepares for the table.
 
     Attributes
     ----------
     n_tests : int
-        Number of tests computed so far; results from the cache do not count.
+        Number of tests computed so far, without cached results.
     allowance : Allowance or None
-        The time and the tests that are left; None means no limit.
+        The time and number of tests left; None means no limit.
     min_effect : float
-        Smaller effects are independent; see `require`.
+        Smaller effects count as independent; see `require`.
     enough_rows : EnoughRows or None
-        Which tests say anything; None if all do.
+        Tells which tests have enough rows; None if all have.
     tally : Tally
-        How many tests given other columns were made, and how many were not for want of rows.
+        Number of conditional tests made, and of those skipped because of too few rows.
     engine, strata : Engine, tuple of int
-        What the test prepared for the table, and where its strata are behind the table's columns.
+        The prepared engine, and the positions of strata after the table's columns.
 
     Examples
     --------
@@ -155,8 +155,8 @@ class BoundTest:
         Returns
         -------
         CIResults
-            Arrays of shape (m,) in the order of `xs`. They are read-only, because the cache shares them. Costs one test
-            per candidate that is not cached; results for sets alone are not.
+            Read-only arrays of shape (m,) in the order of `xs`. Costs one test per candidate that is not cached;
+            results of queries with only sets are not cached.
 
         Raises
         ------
@@ -192,7 +192,7 @@ class BoundTest:
         return in_order(candidates, places, known, unknown, fresh)
 
     def _test_all(self, positions: np.ndarray, target: int, conditions: tuple[int, ...]) -> CIResults:
-        """Test different columns while the cache is empty: the first query is for all features, which may be many."""
+        """Test different columns while the cache is empty. The first query is for all features, which may be many."""
         self._spend_on(positions, (target, *conditions))
         asked = positions if getattr(self.engine, "takes_arrays", False) else positions.tolist()
         results = self._singles(asked, target, conditions)
@@ -200,16 +200,13 @@ class BoundTest:
         return results.locked()
 
     def require(self, min_effect: float) -> None:
-        """Let all tests from here on take effects below `min_effect`, in the unit of the card's, as independent."""
+        """Count effects below `min_effect`, in the unit of the card, as independent in all later tests."""
         if min_effect != self.min_effect:
             self.min_effect = min_effect
             self._cache.clear()
 
     def remember(self, xs: Iterable[str | int] | np.ndarray, y: str | int, results: CIResults) -> None:
-        """Add marginal results of this test on the same rows to the cache, such as the ci_test stage's.
-
-        They do not count as tests, nor against the allowance.
-        """
+        """Cache marginal results on the same rows, such as those of the ci_test stage; they cost no tests."""
         candidates = in_range(self.table, xs) if are_positions(xs) else candidates_of(self.table, xs, self.card)
         self._cache.add(candidates, self.table.position(y), self.strata, results.locked())
 
@@ -219,7 +216,7 @@ class BoundTest:
         self.spend(len(xs))
 
     def spend(self, n_tests: int) -> None:
-        """Count tests and take them from the allowance; raises `LimitReached` if it is used up."""
+        """Count tests and subtract them from the allowance. Raises `LimitReached` if it is used up."""
         if self.allowance is not None:
             self.allowance.spend(n_tests)
         self.n_tests += n_tests
@@ -233,16 +230,15 @@ class BoundTest:
         return math.inf if count is None else self.table.n_rows / count(columns)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
-        """Return how many rows a test of columns, by position, needs to be reliable; None if that is not known."""
+        """Return how many rows a reliable test of columns, by position, needs; None if unknown."""
         needed = getattr(self.engine, "rows_needed", None)
         return None if needed is None else needed(x, target, given)
 
     def answerable(self, xs: Sequence[str], y: str, given: Sequence[str] = ()) -> list[str]:
-        """Return the columns whose tests have enough rows to say anything in a search; no test is computed.
+        """Return the columns whose tests have enough rows in a search; no test is computed.
 
-        Tests of the other columns are not reliable, and by the test's rule for these (``auto``, ``undecided``) they
-        neither admit nor separate. With a larger conditioning set there are fewer rows per cell, so a test that is not
-        answerable given a set is not answerable given a larger set.
+        The other tests are unreliable and, by the rules ``auto`` and ``undecided``, neither admit nor separate. A test
+        that is not answerable given a set is not answerable given a larger set, which has fewer rows per cell.
 
         Parameters
         ----------
@@ -256,7 +252,7 @@ class BoundTest:
         Returns
         -------
         list of str
-            A part of `xs` in the same order. It is all of `xs` unless the test counts cells (``g2``, ``chi2``) and
+            A subset of `xs` in the same order. It is all of `xs` unless the test counts cells (``g2``, ``chi2``) and
             leaves unreliable results undecided.
 
         Raises
@@ -288,7 +284,7 @@ class BoundTest:
     def mutual_information(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> np.ndarray:
         """Return the mutual information of many candidates with one target given one conditioning set.
 
-        Each candidate counts as a test. The results are not cached, and no p-values are computed.
+        Each candidate counts as a test. Results are not cached and no p-values are computed.
 
         Parameters
         ----------
@@ -329,7 +325,7 @@ class BoundTest:
     def adjusted_information(
         self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = (), deviations: float = 0.0
     ) -> np.ndarray:
-        """Return `mutual_information` less the mean and some standard deviations of what it is by `chance`.
+        """Return `mutual_information` minus its mean under independence and some standard deviations, see `chance`.
 
         Counts and raises like `mutual_information`. It is 0 on average for independent columns if `deviations` is 0.
 
@@ -352,10 +348,10 @@ class BoundTest:
         return by_chance.taken_from(found, deviations)
 
     def chance(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> Chance:
-        """Return what the mutual information of independent columns is by chance; no test.
+        """Return the mutual information expected of independent columns. Costs no test.
 
-        Estimates from counts are above 0 for independent columns, the more so the more levels there are and the fewer
-        rows. Only the counts of the levels in the strata are needed.
+        Estimates from counts are above 0 for independent columns, and grow with the number of levels and with fewer
+        rows. Only the level counts in the strata are needed.
 
         Parameters
         ----------
@@ -365,8 +361,8 @@ class BoundTest:
         Returns
         -------
         Chance
-            Its `mean` and `deviation`, of shape (m,), in nats. Both are 0 by tests that count no levels, such as
-            ``fisher-z``, where chance is the same for all columns.
+            `mean` and `deviation`, of shape (m,), in nats. Both are 0 for tests that count no levels, such as
+            ``fisher-z``, where the bias is the same for all columns.
 
         Examples
         --------
@@ -436,9 +432,9 @@ SAME_COLUMN = "a test needs X, Y and the conditioning set to be different column
 
 
 def one_result(bound: BoundTest, candidate: Candidate, target: int, given: tuple[int, ...]) -> CIResult:
-    """Return the result for one column, which counts as a test, by the engine's own way for that if it has one.
+    """Return the result for one column, which counts as a test. Uses the engine's `evaluate_one` if it has one.
 
-    Raises `ParameterError` if a column occurs twice, and `LimitReached` if the bound test's allowance is used up.
+    Raises `ParameterError` if a column occurs twice, and `LimitReached` if the allowance is used up.
     """
     evaluate = getattr(bound.engine, "evaluate_one", None)
     if evaluate is None or type(candidate) is not int or bound.min_effect:
@@ -454,7 +450,7 @@ SLACK = 1 + 1e-9
 
 
 class EnoughRows:
-    """How many levels the columns of a test may have, for as many rows per cell as the test needs."""
+    """Limits the number of levels of a test's columns, so that there are enough rows per cell."""
 
     def __init__(self, engine: Any, table: Table, strata: tuple[int, ...]) -> None:
         self._n_levels, self._table = engine.n_levels, table
@@ -466,13 +462,13 @@ class EnoughRows:
         return [*map(self._n_levels, self._table.places(columns))]
 
     def room(self, columns: Collection[str]) -> float:
-        """Return how many levels may be left to the other columns of a test of some columns."""
+        """Return how many levels the other columns of a test may have together."""
         return self._most_cells / math.prod(self.levels(columns))
 
     def fewest(self, columns: Collection[str]) -> float:
-        """Return at most as many levels as each of some columns has: the fewest of all columns asked about so far.
+        """Return a lower bound on the columns' numbers of levels: the fewest of all columns queried so far.
 
-        So the columns that a search asks about again and again, always fewer of them, are read once, and no others.
+        A search queries ever smaller subsets of its first columns, so each column is read once.
         """
         if not self._seen.issuperset(columns):
             fresh = [column for column in columns if column not in self._seen]

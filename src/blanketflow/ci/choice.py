@@ -1,7 +1,7 @@
-"""Which CI test ``auto`` takes: the fastest that is calibrated for a table's columns and rows, and why.
+"""Rules by which ``auto`` chooses a CI test: the fastest that is calibrated for a table's columns and rows.
 
-The choice depends on the kinds of the columns, their levels, the target's classes, and the rows of the smallest fold,
-and never on a p-value. docs/ci-tests.md has the error rates that it rests on, docs/performance.md the times.
+The choice depends on the kinds of the columns, their levels, the target's classes and the rows of the smallest fold,
+never on a p-value. docs/ci-tests.md has the error rates, docs/performance.md the times.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 
 
 class Described(Protocol):
-    """What the choice depends on, beside the number of rows.
+    """Properties of a table on which the choice depends, besides the number of rows.
 
     Attributes
     ----------
@@ -66,14 +66,14 @@ class Described(Protocol):
     max_levels : int or None
         Most levels of a categorical feature; None without one.
     usual_levels : int or None
-        Levels that three features in four have at most, where all have levels: categories, truth values and whole
-        numbers in a range of at most `FEW_VALUES`. None if some are numbers.
+        Upper quartile of the number of levels of the features, if all have levels: categories, truth values, and whole
+        numbers in a range of at most `FEW_VALUES`. Otherwise None.
     usual_labels : int
         The same of categories and truth values, at least 2; numbers count as 2, since they take one parameter too.
     has_flags : bool
         Whether two columns have two values each, whatever their type: two features, or one and a target of two classes.
     bends : str
-        Which relations of numbers bend, as `bends_seen` says it; empty if none is seen.
+        Nonlinear relations found by `bends_seen`; empty if none.
     """
 
     @property
@@ -96,7 +96,7 @@ class Described(Protocol):
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of a table in memory: `Described`."""
+    """Properties of a table in memory: `Described`."""
 
     kinds: Sequence[str]
     n_features: int
@@ -110,10 +110,8 @@ class Description:
 
 @dataclass(frozen=True)
 class Choice:
-    """A CI test that was chosen: its id, its options, and why in words.
+    """A chosen CI test: its id, its options and the reason in words.
 
-    Examples
-    --------
     >>> Choice("mi-permutation", "there are few rows", {"asymptotic_from": 5}).test_id
     'mi-permutation-5'
     """
@@ -128,7 +126,7 @@ class Choice:
 
     @property
     def test_id(self) -> str:
-        """An id that says test and options, for paths."""
+        """An id made of test and options, for paths."""
         return "-".join([self.test, *map(str, self.options.values())])
 
 
@@ -140,13 +138,11 @@ def choose_test(
     has_design: bool = False,
     no_spline: str = "",
 ) -> Choice:
-    """Return the CI test to take for the features and target that `table` describes, and `n_rows` of the smallest fold.
+    """Return the CI test for the features and target described by `table`, and `n_rows` of the smallest fold.
 
-    `of` names those rows in the reason, `OF_FOLD` unless they are the whole table. Weighted rows cannot be permuted,
-    and permutations ignore a design. `no_spline` says why ``spline`` does not suit the search: see `why_no_spline`.
+    `of` names those rows in the reason; default `OF_FOLD`. Weighted rows cannot be permuted, and permutations ignore a
+    design. `no_spline` is the reason against ``spline``, from `why_no_spline`.
 
-    Examples
-    --------
     >>> from blanketflow.workflow.peek import peek
     >>> digits, wine = (peek(name, {"source": f"sklearn:{name}"}) for name in ("digits", "wine"))
     >>> choose_test(digits, 1797).test_id, choose_test(wine, 178).test_id
@@ -203,10 +199,8 @@ def choose_test(
 
 
 def why_no_spline(tests_sets: bool, min_effect: float | None) -> str:
-    """Return in words why ``spline`` does not suit a search; empty if it does.
+    """Return the reason why ``spline`` does not suit a search; empty if it does.
 
-    Examples
-    --------
     >>> why_no_spline(False, None), why_no_spline(True, None)
     ('', 'spline tests no sets of columns')
     """
@@ -216,24 +210,24 @@ def why_no_spline(tests_sets: bool, min_effect: float | None) -> str:
 
 
 def takes_fisher_z(table: Described) -> bool:
-    """Return whether all features and the target are numbers, but for one column of two values.
+    """Return whether all features and the target are numbers, with at most one column of two values.
 
-    The relation of two such flags is not linear: given a number, of which both are independent functions with noise,
-    fisher-z rejects 11 % to 50 % of true nulls at 0.05, the more the rarer they are.
+    Two flags are not linearly related. If they depend on a number, fisher-z rejects 11 % to 50 % of true nulls at 0.05
+    given it, the most for rare flags.
     """
     has_few = CATEGORICAL not in table.kinds or (table.max_levels is not None and table.max_levels <= 2)
     return has_few and (table.n_classes or 0) <= 2 and not table.has_flags
 
 
 def _rows_of_cells(table: Described, n_given: int) -> int:
-    """Return the rows that g2 needs to test most features given others."""
+    """Return how many rows g2 needs to test most features given others."""
     return ROWS_PER_CELL * (table.n_classes or 1) * (table.usual_levels or 1) ** (1 + n_given)
 
 
 def _rows_of_regressions(table: Described) -> int:
-    """Return the rows that lr-mixed needs for most tests of the target given `GIVEN` features, and of features given 1.
+    """Return how many rows lr-mixed needs for most tests of the target given `GIVEN` features, and of features given 1.
 
-    Each level needs rows, and where both columns are labels each parameter of the logistic regressions does.
+    Rows are needed per level, and for two labels per parameter of the logistic regressions.
     """
     n_classes, per_feature = table.n_classes or 1, table.usual_labels - 1
     needed = max(n_classes, table.usual_labels)
@@ -248,10 +242,8 @@ def _enough(rows: str, needed: int, asked: str) -> str:
 
 
 def described(features: Table, target: Column | None) -> Description:
-    """Return what the choice depends on, of features and a target of `target_column`; None if each is a target in turn.
+    """Return the properties of features and `target_column`; a target of None means each column in turn.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.core.convert import as_table
     >>> features = as_table(np.random.default_rng(0).normal(size=(50, 3)))
@@ -270,10 +262,8 @@ def described(features: Table, target: Column | None) -> Description:
 
 
 def usual_levels(table: Table) -> tuple[int | None, int]:
-    """Return `usual_levels` and `usual_labels` of a table's features, as `Described` has them.
+    """Return `usual_levels` and `usual_labels` of a table's features, see `Described`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.core.convert import as_table
     >>> usual_levels(as_table(np.array([[0, 0, 1], [1, 1, 1]]))), usual_levels(as_table(np.array([[0.5], [1.5]])))
@@ -290,7 +280,7 @@ def usual_levels(table: Table) -> tuple[int | None, int]:
 
 
 def range_as_levels(low: float, high: float) -> int | None:
-    """Return how many levels whole numbers in a range have at most; None if these are so many that they are numbers."""
+    """Return the largest number of levels of whole numbers in a range; None if there are too many for levels."""
     return int(high - low) + 1 if high - low < FEW_VALUES else None
 
 
@@ -319,5 +309,5 @@ def _levels_held_together(columns: WideColumns) -> tuple[int | None, str]:
 
 
 def _upper_quartile(levels: Sequence[int]) -> int:
-    """Return the least number that three in four do not exceed."""
+    """Return the smallest number that at least three in four do not exceed."""
     return sorted(levels)[math.ceil(0.75 * len(levels)) - 1] if levels else 2

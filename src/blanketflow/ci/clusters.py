@@ -1,15 +1,13 @@
-"""Rows that were drawn together: score tests from the totals of clusters, and permutations that exchange clusters.
+"""Score tests and permutations for clustered rows, which are not independent.
 
-A test asks whether q scores of each row, whose mean is 0 under independence, add up to 0. A score is a product of two
-residuals, for example. Rows of one cluster depend on each other, and rows with large weights count more, so that the
-variance of the sum is estimated from what varies between clusters: its square root is that of a t-test on the totals
-of clusters. For several scores the squared sum is compared with its expectation, and its degrees of freedom are those
-with the same mean and variance (Rao and Scott (1984) On chi-squared tests for multiway contingency tables with cell
-proportions estimated from survey data, Annals of Statistics 12, 46-60, doi:10.1214/aos/1176346391; F with the degrees
-of freedom of the clusters: Thomas and Rao (1987), JASA 82, 630-636, doi:10.1080/01621459.1987.10478475).
+A test asks whether q scores of each row, such as products of two residuals, have mean 0. The variance of their sum is
+estimated from the variation between clusters; its square root is that of a t-test on cluster totals. For several scores
+the squared sum is compared with its expectation, with degrees of freedom that match mean and variance (Rao and Scott
+(1984), Annals of Statistics 12, 46-60, doi:10.1214/aos/1176346391; F with the degrees of freedom of the clusters:
+Thomas and Rao (1987), JASA 82, 630-636, doi:10.1080/01621459.1987.10478475).
 
-A permutation exchanges single rows, whole clusters of rows, or rows within their cluster (Winkler, Webster, Vidaurre,
-Nichols, Smith (2015), Multi-level block permutation, NeuroImage 123, 253-268, doi:10.1016/j.neuroimage.2015.05.092).
+A permutation exchanges single rows, whole clusters, or rows within a cluster (Winkler, Webster, Vidaurre, Nichols,
+Smith (2015), Multi-level block permutation, NeuroImage 123, 253-268, doi:10.1016/j.neuroimage.2015.05.092).
 """
 
 from __future__ import annotations
@@ -26,16 +24,10 @@ from .unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS
 
 
 class Clusters:
-    """The clusters of a table's rows, each row for itself if the design has none.
+    """The `n` clusters of a table's rows; each row is one (`are_rows`) if the design has none.
 
-    Attributes
-    ----------
-    n : int
-        How many there are, C.
-    are_rows : bool
-        Whether each row is a cluster.
-    n_free : int
-        How many given columns cost no degree of freedom: the indicators of strata, if each stratum is in one cluster.
+    `n_free` is the number of given columns that cost no degree of freedom: stratum indicators, if each stratum lies in
+    one cluster.
     """
 
     def __init__(self, design: Design, n_rows: int) -> None:
@@ -54,16 +46,14 @@ class Clusters:
     def n_costly(self, rank: int) -> int:
         """Return how many of the given columns, `rank` of them linearly independent, cost a degree of freedom.
 
-        A column costs what it would cost if it were constant within clusters. Indicators of parts of clusters do not:
-        they leave nothing that clusters differ by.
+        A column costs as much as if it were constant within clusters. Indicators of parts of clusters cost nothing,
+        since they do not differ between clusters.
         """
         return max(rank - self.n_free, 0)
 
     def totals(self, scores: np.ndarray) -> np.ndarray:
-        """Return the totals of each cluster, shape (..., C), of the scores of rows, shape (..., n).
+        """Return the totals per cluster, shape (..., C), of row scores, shape (..., n).
 
-        Examples
-        --------
         >>> Clusters(Design(clusters=np.array([5, 2, 5])), 3).totals(np.array([1.0, 10.0, 100.0]))
         array([ 10., 101.])
         """
@@ -73,7 +63,7 @@ class Clusters:
 
 
 class Spread(NamedTuple):
-    """The variance V, (q, q), of sums of q scores, as far as a test needs it: tr V and tr V^2, each of shape (m,)."""
+    """Traces of the variance V, (q, q), of sums of q scores: tr V and tr V^2, each of shape (m,)."""
 
     trace: np.ndarray
     of_square: np.ndarray
@@ -82,8 +72,8 @@ class Spread(NamedTuple):
 def spread(totals: np.ndarray, n_parameters: int = 0) -> Spread:
     """Return tr V and tr V^2 of the sums of q scores, from the totals of C clusters, shape (..., q, C).
 
-    V = C / (C - 1 - n_parameters) sum (k_c - k)(k_c - k)' with the mean k of the totals k_c; `n_parameters` were
-    estimated before, and take as much of the variation between clusters as if they were constant within each.
+    V = C / (C - 1 - n_parameters) sum (k_c - k)(k_c - k)' with the mean k of the totals k_c. The `n_parameters`
+    estimated parameters count as constant within clusters.
     """
     q, n = totals.shape[-2:]
     centred = totals - totals.mean(axis=-1, keepdims=True)
@@ -100,10 +90,8 @@ def spread(totals: np.ndarray, n_parameters: int = 0) -> Spread:
 def judged(statistic: np.ndarray, found: Spread, rest: float) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p of squared sums of scores, (m,): F = statistic / tr V on (tr V)^2 / tr V^2 degrees of freedom.
 
-    Those of the denominator are as many times `rest`, the degrees of freedom between clusters. p = 1 without variation.
+    The denominator has `rest` times as many, the degrees of freedom between clusters. p = 1 without variation.
 
-    Examples
-    --------
     >>> p, _ = judged(np.array([4.0]), Spread(np.array([1.0]), np.array([1.0])), 60.0)  # t = 2 on 60 degrees of freedom
     >>> round(float(p[0]), 4)
     0.05
@@ -115,14 +103,10 @@ def judged(statistic: np.ndarray, found: Spread, rest: float) -> tuple[np.ndarra
 
 
 def clusters_of(test_id: str, table: Table, permute: str) -> np.ndarray | None:
-    """Return the clusters of a table's rows as numbers from 0 on, shape (n,); None where `permute` is ``rows``.
+    """Return cluster numbers from 0 on, shape (n,); None where `permute` is ``rows``.
 
-    Raises
-    ------
-    UnsupportedError
-        If there are no groups.
-    DataError
-        If groups to be exchanged as wholes differ in size, or there is one only.
+    Raises `UnsupportedError` without groups, and `DataError` if whole clusters to exchange differ in size or there is
+    one.
     """
     if permute == ROWS:
         return None
@@ -141,21 +125,17 @@ def clusters_of(test_id: str, table: Table, permute: str) -> np.ndarray | None:
 
 
 def strata_of(table: Table) -> np.ndarray | None:
-    """Return the strata within which tests are made, as numbers from 0 on, shape (n,); None if there are none."""
+    """Return stratum numbers from 0 on, shape (n,); None without strata."""
     within = None if table.design is None else table.design.within
     return None if within is None else np.unique(within, return_inverse=True)[1]
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """Units of rows, of which those in one block can take each other's place.
+    """Units of rows that can be exchanged within blocks.
 
-    Parameters
-    ----------
-    members : int ndarray of shape (u, s)
-        The s rows of each of the u units, in the order in which they take the place of another unit's rows.
-    blocks : int ndarray of shape (u,)
-        The block of each unit, from 0 on.
+    `members`, int (u, s), are the s rows of each of u units, in matching order; `blocks`, int (u,), are numbers from 0
+    on.
     """
 
     members: np.ndarray
@@ -165,19 +145,10 @@ class Exchange:
     def of(
         cls, permute: str, n_rows: int, clusters: np.ndarray | None = None, strata: np.ndarray | None = None
     ) -> Exchange:
-        """Return the units and blocks of `n_rows` rows.
+        """Return the units and blocks of `n_rows` rows, for numbers of `clusters` and `strata` of shape (n_rows,).
 
-        Parameters
-        ----------
-        permute : {"rows", "clusters", "within-clusters"}
-        n_rows : int
-        clusters : int ndarray of shape (n_rows,), optional
-            As `clusters_of` returns them.
-        strata : int ndarray of shape (n_rows,), optional
-            Rows change places only with rows of the same stratum: whole clusters, if they have equally many in each.
+        Rows are exchanged within strata; so are whole clusters, which need equally many rows in each stratum.
 
-        Examples
-        --------
         >>> Exchange.of("clusters", 4, np.array([0, 1, 1, 0])).members.tolist()
         [[0, 3], [1, 2]]
         >>> Exchange.of("within-clusters", 4, np.array([0, 1, 1, 0])).blocks.tolist()
@@ -194,10 +165,8 @@ class Exchange:
         return cls(members, np.unique(strata[members], axis=0, return_inverse=True)[1].ravel())
 
     def permutation(self, rng: np.random.Generator) -> np.ndarray:
-        """Return from which row each row has its value after a random exchange, shape (n,).
+        """Return the row whose value each row gets in a random exchange, shape (n,).
 
-        Examples
-        --------
         >>> moved = Exchange.of("clusters", 4, np.array([0, 0, 1, 1])).permutation(np.random.default_rng(0))
         >>> moved.tolist() in ([0, 1, 2, 3], [2, 3, 0, 1])
         True
@@ -211,6 +180,6 @@ class Exchange:
 
     @property
     def has_some(self) -> bool:
-        """Whether at least half of the units have another one to change places with."""
+        """Whether at least half of the units can be exchanged with another one."""
         sizes = np.bincount(self.blocks)
         return bool(sizes[sizes > 1].sum() * 2 >= len(self.blocks))

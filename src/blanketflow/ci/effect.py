@@ -1,7 +1,4 @@
-"""The size of an effect beside its p-value: what is smaller than `min_effect` is independent.
-
-With many rows even a trifle has a small p-value. The size of an effect does not grow with the rows.
-"""
+"""Effect sizes, which do not grow with the rows: effects below `min_effect` count as independent."""
 
 from __future__ import annotations
 
@@ -32,8 +29,6 @@ NATS = "conditional mutual information, in nats per row"
 def nats_per_row(results: CIResults) -> np.ndarray:
     """Return a likelihood-ratio statistic per row, shape (m,): G2 / 2n, the mutual information in nats.
 
-    Examples
-    --------
     >>> one = np.ones(1)
     >>> nats_per_row(CIResults(one * 40.0, one, one, one, np.array([200]), one > 0)).tolist()
     [0.1]
@@ -42,21 +37,10 @@ def nats_per_row(results: CIResults) -> np.ndarray:
 
 
 def without_small(results: CIResults, effects: np.ndarray, min_effect: float) -> CIResults:
-    """Return results in which an effect below `min_effect` is independent: p = 1. The statistic stays.
+    """Return results with p = 1 where the effect, shape (m,) in the unit of the card, is below `min_effect`.
 
-    This is the one place where `min_effect` decides. Methods read p-values alone, so each of them obeys.
+    Methods read only p-values, so `min_effect` is applied here alone. The statistic is unchanged.
 
-    Parameters
-    ----------
-    results : CIResults
-        m results of one test.
-    effects : ndarray of shape (m,)
-        Their effects, in the unit that the test's card says.
-    min_effect : float
-        In the same unit.
-
-    Examples
-    --------
     >>> one = np.ones(2)
     >>> results = CIResults(one, one * 1e-9, np.log(one * 1e-9), one, one, one > 0)
     >>> without_small(results, np.array([0.01, 0.1]), 0.1).p_value.tolist()
@@ -68,10 +52,8 @@ def without_small(results: CIResults, effects: np.ndarray, min_effect: float) ->
 
 
 def why_p_values_do_not_select(results: CIResults, alpha: float) -> str:
-    """Return in words that nearly all features depend on the target given nothing, with many rows; else empty.
+    """Return a message if, with many rows, nearly all features depend on the target marginally; otherwise empty.
 
-    Examples
-    --------
     >>> ones = np.ones(20)
     >>> results = CIResults(ones, ones * 1e-9, np.log(ones * 1e-9), ones, ones * 50_000, ones > 0)
     >>> why_p_values_do_not_select(results, 0.05).partition(":")[0]

@@ -1,24 +1,22 @@
-"""The interfaces of engines: a CI test prepares one engine per table, which answers queries by column position.
+"""Interfaces of engines: a CI test prepares one engine per table, which computes results by column position.
 
-The results of engines that are not ours are checked before a search uses them (`CheckedEngine`). Besides `evaluate`,
-an engine may have these, which are used if they exist:
+Results of engines from outside the package are checked before use (`CheckedEngine`). Besides `evaluate`, an engine may
+have these methods, which are used if they exist:
 
 - `evaluate_sets`, if the card has `column_sets` (`SetEngine`);
-- `evaluate_pair(x, y, given)`, which tests two sets of columns as two joint variables, in results of one row;
-- `marginal_differences(candidates, target, first_repeat=0)` and `judge(differences)`, for a test that judges one risk
-  difference per repeat. The former returns the marginal differences for the repeats from `first_repeat` on, shape
-  (m, B - first_repeat). They depend only on the seed and the number of the repeat, so that more repeats only append.
-  The latter returns the results of `evaluate` given nothing, from the differences of all repeats, (m, B);
-- `backward_elimination(members, target)`, which keeps facts about a set, so that testing each member given the others
-  is cheap. It returns an object whose `test(column)` tests a member given the others and whose `drop(column)` removes
-  one;
+- `evaluate_pair(x, y, given)`, which tests two sets of columns as joint variables, in results of one row;
+- `marginal_differences(candidates, target, first_repeat=0)` and `judge(differences)`, for tests of one risk difference
+  per repeat. The former returns marginal differences of the repeats from `first_repeat` on, (m, B - first_repeat),
+  which depend only on the seed and the repeat's number. The latter returns the marginal results from all B, (m, B);
+- `backward_elimination(members, target)`, which makes testing each member given the others cheap. It returns an object
+  with `test(column)`, which tests a member given the others, and `drop(column)`, which removes one;
 - `information(candidates, target, given)` and `entropy(candidates, given)`, which return I(X;Y|Z) and H(X, Z) in nats
   for each candidate, without p-values;
-- `chance(candidates, target, given)`, which returns what `information` is by chance (`Chance`), and
+- `chance(candidates, target, given)`, the `information` expected of independent columns (`Chance`), and
   `information_and_chance`, which returns both;
 - `n_levels(column)`, `n_cells(columns)` and `most_reliable_cells`, for a test that counts cells of tables;
 - `samples_per_cell(columns)` and `n_complete(columns)`, where rows with missing cells are left out;
-- `rows_needed(x, target, given)`, which returns how many rows make the test of a column, or of a set of them, reliable.
+- `rows_needed(x, target, given)`, the number of rows for a reliable test of a column or a set of columns.
 """
 
 from __future__ import annotations
@@ -41,9 +39,9 @@ Candidate = int | tuple[int, ...]
 
 
 class Engine(Protocol):
-    """What a CI test prepares once per table: it answers queries by column position.
+    """Computes results for one table by column position; a CI test prepares it once.
 
-    An engine with an attribute `takes_arrays` is asked for all features at once by an array of positions, else by a
+    If the engine has an attribute `takes_arrays`, queries for all features pass an array of positions instead of a
     list.
 
     Examples
@@ -93,12 +91,12 @@ class SetEngine(Engine, Protocol):
 
 
 def columns_of(candidate: Candidate) -> tuple[int, ...]:
-    """Return the positions of a column, or of a set of them."""
+    """Return the positions of a column or a set of columns."""
     return candidate if isinstance(candidate, tuple) else (candidate,)
 
 
 def constant_results(n_candidates: int, n_rows: int) -> CIResults:
-    """Return the results of a test with nothing to compare: statistic 0, p = 1, no degrees of freedom."""
+    """Return results without anything to compare: statistic 0, p = 1, no degrees of freedom."""
     zeros = np.zeros(n_candidates)
     return CIResults(
         zeros, zeros + 1.0, zeros.copy(), zeros.copy(), np.full(n_candidates, n_rows), np.ones(n_candidates, dtype=bool)
@@ -106,29 +104,29 @@ def constant_results(n_candidates: int, n_rows: int) -> CIResults:
 
 
 class Counts(Protocol):
-    """What tests ask of rows that they do not see: tables that were counted, or are counted on demand."""
+    """Contingency tables or sums of products in place of rows, counted before or on demand."""
 
     @property
     def n_rows(self) -> int:
-        """How many rows are counted."""
+        """Number of counted rows."""
         ...
 
     @property
     def cross_products(self) -> Any:
-        """Means and sums of products, None if tables are counted."""
+        """Means and sums of products; None if tables are counted."""
         ...
 
     def counted_each(self, sets: Sequence[tuple[str, ...]]) -> list[np.ndarray | None]:
-        """Return the table of each of some sets of columns, with their axes as asked; None if there is none."""
+        """Return the table of each set of columns, with axes in the order of the query; None where there is none."""
         ...
 
     def in_order(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return different columns in the order of the agreement."""
+        """Return distinct columns in the order of the agreement."""
         ...
 
 
 class CheckedEngine:
-    """An engine that passes on the results of another engine if they are valid; else it raises `WrongAnswerError`."""
+    """Checks the results of another engine, and raises `WrongAnswerError` if they are invalid."""
 
     #: Results of single tests are checked, too.
     evaluate_one = None
@@ -175,9 +173,9 @@ class CheckedEngine:
 
 
 def candidates_of(table: Table, xs: Iterable[str | int | Columns], card: Card) -> list[Candidate]:
-    """Return the position of each column, and those of each set, ascending.
+    """Return the position of each column, and the ascending positions of each set.
 
-    Raises `ParameterError` if a set is empty, and `UnsupportedError` if a test takes no sets, by its card.
+    Raises `ParameterError` for an empty set, and `UnsupportedError` for sets if the card does not have `column_sets`.
     """
     if are_positions(xs):
         return in_range(table, xs).tolist()
@@ -193,7 +191,7 @@ def candidates_of(table: Table, xs: Iterable[str | int | Columns], card: Card) -
 
 
 def candidate_of(table: Table, x: str | int | Columns, card: Card) -> Candidate:
-    """Return the position of a column, or those of a set."""
+    """Return the position of a column, or the positions of a set."""
     if type(x) is int or type(x) is str or not isinstance(x, list | tuple | set | frozenset):
         return table.position(x)
     positions = tuple(sorted({table.position(column) for column in x}))
@@ -213,7 +211,7 @@ def are_positions(xs: object) -> bool:
 
 
 def in_range(table: Table, positions: np.ndarray) -> np.ndarray:
-    """Return the positions if the table has all of them."""
+    """Return the positions after checking that the table has all of them."""
     if len(positions) and not 0 <= positions.min() <= positions.max() < len(table):
         table.position(int(positions.min() if positions.min() < 0 else positions.max()))  # which raises
     return positions
@@ -222,8 +220,8 @@ def in_range(table: Table, positions: np.ndarray) -> np.ndarray:
 class Chance(NamedTuple):
     """Mutual information of independent columns with the same counts, in nats: mean and standard deviation, (m,).
 
-    The mean is exact: that over all permutations of one column within the strata of the conditioning set. The standard
-    deviation is that of a chi-square distribution with this mean, which G2 has in large samples.
+    The mean is exact over all permutations of one column within the strata. The standard deviation is that of a
+    chi-square distribution with this mean, the large-sample law of G2.
     """
 
     mean: np.ndarray
@@ -231,10 +229,8 @@ class Chance(NamedTuple):
 
     @classmethod
     def of(cls, mean: np.ndarray, dof: np.ndarray) -> Chance:
-        """Return it from the mean and the degrees of freedom.
+        """Return an instance from the mean and the degrees of freedom.
 
-        Examples
-        --------
         >>> Chance.of(np.array([0.1, 0.0]), np.array([8, 0])).deviation
         array([0.05, 0.  ])
         """
@@ -242,14 +238,14 @@ class Chance(NamedTuple):
 
     @classmethod
     def none(cls, m: int) -> Chance:
-        """Return that of an estimate that is not made from counts, where it is the same for all columns."""
+        """Return zeros, for estimates that are not computed from counts."""
         return cls(np.zeros(m), np.zeros(m))
 
     @classmethod
     def joined(cls, parts: Sequence[Chance]) -> Chance:
-        """Put those of neighbouring columns one behind the other."""
+        """Concatenate instances for consecutive columns."""
         return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls.none(0)
 
     def taken_from(self, information: np.ndarray, deviations: float) -> np.ndarray:
-        """Return estimates less the mean and some standard deviations."""
+        """Return estimates minus the mean and some standard deviations."""
         return information - self.mean - deviations * self.deviation

@@ -1,6 +1,6 @@
-"""A CI test of groups of columns: each group is one variable, as X, as Y and in conditioning sets.
+"""CI tests of feature groups: each group is one variable, as X, as Y and in conditioning sets.
 
-Where cells are missing, a group is in the rows where any of its columns is.
+A group is missing in the rows where any of its columns is missing.
 """
 
 from __future__ import annotations
@@ -28,29 +28,11 @@ Groups = Mapping[str, Sequence[str]]
 def bind_groups(
     test: CITest, table: Table, groups: Mapping[str, Sequence[str]], seed: int = 0, target: str | None = None
 ) -> BoundTest:
-    """Bind a test to a table of which some columns form groups.
+    """Bind a test to a table in which `groups` of two or more columns are variables, in place of their first column.
 
-    A test of levels sees one column in place of a group, whose levels are the combinations that occur, and a kernel
-    test one joint kernel. Others are asked about sets of columns, as `GroupEngine` says.
+    Tests of levels see one column per group, whose levels are the occurring combinations; kernel tests use one joint
+    kernel; others test sets of columns, see `GroupEngine`. Groups are disjoint and do not contain the target.
 
-    Parameters
-    ----------
-    test : CITest
-        The configured test.
-    table : Table
-        The columns.
-    groups : mapping of str to sequence of str
-        The columns of each group, two or more; no column is in two groups, and the target is in none.
-    seed, target
-        As in `CITest.bind`.
-
-    Returns
-    -------
-    BoundTest
-        Its columns are those in no group, and the groups by name, each in the place of its first column.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.ci import get_ci_test
     >>> from blanketflow.core.convert import as_table
@@ -74,19 +56,17 @@ def bind_groups(
 
 
 def table_of_variables(table: Table, groups: Mapping[str, Sequence[str]]) -> Table:
-    """Return a table that names each group in the place of its first column.
+    """Return a table with each group's name in place of its first column.
 
-    Nothing but the name of such a column is read: engines read the group's own columns.
+    Only names are read of these columns; engines read the group's own columns.
     """
     columns = [replace(table[groups.get(name, (name,))[0]], name=name) for name in variables(table.names, groups)]
     return Table(columns, table.design)
 
 
 def variables(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names of columns with each group's name in the place of its first column, once.
+    """Return the column names with each group's name in place of its first column.
 
-    Examples
-    --------
     >>> variables(["age", "site_a", "dose", "site_b"], {"site": ("site_a", "site_b")})
     ['age', 'site', 'dose']
     """
@@ -97,10 +77,8 @@ def variables(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list
 
 
 def positions_of(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[tuple[int, ...]]:
-    """Return the positions, ascending, of the columns of each of the `variables`.
+    """Return the ascending column positions of each of the `variables`.
 
-    Examples
-    --------
     >>> positions_of(["age", "site_a", "dose", "site_b"], {"site": ("site_a", "site_b")})
     [(0,), (1, 3), (2,)]
     """
@@ -109,22 +87,13 @@ def positions_of(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> l
 
 
 class GroupEngine:
-    """Answers queries about variables, each of one or more columns, by the engine of a test bound to the columns.
+    """Tests variables of one or more columns (`columns_of`, ascending positions) by an `engine` bound to the columns.
 
-    In a conditioning set a group stands for all of its columns. As X it is a set of columns, if the test takes these;
-    else all its columns are tested, and the smallest p-value, times their number, is that of the group (Bonferroni). As
-    Y it changes places with an X of one column, if the test is symmetric. Two sets are tested as such, if the engine
-    has `evaluate_pair`; else by the chain rule: X is independent of Y1 and Y2 together if and only if it is independent
-    of Y1, and of Y2 given Y1. Then the smallest p-value of the links counts, times their number.
-
-    Parameters
-    ----------
-    test : CITest
-        The test.
-    engine : Engine
-        Its engine on a table of columns.
-    columns_of : sequence of tuple of int
-        The positions of each variable's columns, ascending.
+    In a conditioning set a group means all of its columns. As X it is a set of columns, if the test supports sets; else
+    the smallest p-value of its columns times their number counts (Bonferroni). As Y it is swapped with an X of one
+    column, if the test is symmetric. Two sets are tested by `evaluate_pair` if the engine has it, else by the chain
+    rule: X is independent of Y1 and Y2 together if and only if it is independent of Y1, and of Y2 given Y1; the
+    smallest p-value of the links counts, times their number.
     """
 
     def __init__(self, test: CITest, engine: Any, columns_of: Sequence[tuple[int, ...]]) -> None:
@@ -148,7 +117,7 @@ class GroupEngine:
         return tuple(sorted(column for variable in variables for column in self.columns_of[variable]))
 
     def _with_column(self, asked: Sequence[tuple[int, ...]], y: int, z: tuple[int, ...]) -> CIResults:
-        """Test some sets of columns with one column."""
+        """Test sets of columns with one column."""
         found: dict[tuple[int, ...], CIResult] = {}
         singles, sets = ([x for x in asked if (len(x) == 1) is is_single] for is_single in (True, False))
         if singles:
@@ -163,7 +132,7 @@ class GroupEngine:
         return CIResults.from_rows(found[x] for x in asked)
 
     def _with_group(self, x: tuple[int, ...], y: tuple[int, ...], z: tuple[int, ...]) -> CIResult:
-        """Test one set of columns with another."""
+        """Test one set of columns with another set."""
         if self.is_symmetric and len(x) == 1:
             return self._with_column([y], x[0], z)[0]
         x, y = sorted((x, y)) if self.is_symmetric else (x, y)
@@ -179,10 +148,8 @@ class GroupEngine:
 
 
 def smallest_of(results: Sequence[CIResult] | CIResults) -> CIResult:
-    """Return the result of the smallest p-value, times the number of results (Bonferroni); reliable if all are.
+    """Return the result with the smallest p-value, times the number of results (Bonferroni); reliable if all are.
 
-    Examples
-    --------
     >>> results = [CIResult(4.0, p, math.log(p), 1.0, 50, True) for p in (0.2, 0.01)]
     >>> smallest_of(results).p_value
     0.02
@@ -195,10 +162,9 @@ def smallest_of(results: Sequence[CIResult] | CIResults) -> CIResult:
 def _bind_incomplete(
     test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None
 ) -> BoundTest | None:
-    """Bind a test with a rule for missing cells to a table of which some columns form groups.
+    """Bind a test with a rule for missing cells to a table with groups.
 
-    Returns None where the test pools over imputed copies and takes groups as sets of columns, which need no more than
-    its engine on single columns.
+    Returns None if the test pools over imputed copies and supports sets; then its engine on single columns is enough.
     """
     whole, _ = with_strata(test, table)
     if test.incomplete == PAIRWISE:
@@ -209,7 +175,7 @@ def _bind_incomplete(
 
 
 def _named(table: Table, groups: Groups) -> Table:
-    """Return a table of the variables; a group is a column of zeros, and of missing cells where one of its has any."""
+    """Return a table of the variables. A group is a column of zeros, missing where any of its columns is missing."""
     columns = []
     for name in variables(table.names, groups):
         if name not in groups:
@@ -221,7 +187,7 @@ def _named(table: Table, groups: Groups) -> Table:
 
 
 def _engine_of_groups(test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> Any:
-    """Return the engine of a table without missing cells, by position of the variables; strata are columns of it."""
+    """Return the engine of a table without missing cells, by variable position; strata are among its columns."""
     if test.joins_columns:
         joined = test.joined(table, groups, target)
         return test.prepare(joined, seed, None if target is None else joined.position(target))
@@ -230,7 +196,7 @@ def _engine_of_groups(test: UnboundTest, table: Table, groups: Groups, seed: int
 
 
 class PairwiseGroups(PairwiseEngine):
-    """Answers each query as the test does, with the groups, on the rows where no column of the query is missing."""
+    """Tests groups on the rows where no column of the query is missing."""
 
     def __init__(self, test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
         self._whole, self._groups_of, named = table, groups, _named(table, groups)
@@ -245,7 +211,7 @@ class PairwiseGroups(PairwiseEngine):
 
 
 class PooledGroups(PooledEngine):
-    """Pools over imputed copies of the columns, on each of which a group is one column, as it is to the test."""
+    """Pools over imputed copies of the columns, in each of which a group is one column."""
 
     def __init__(self, test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
         self._groups, self._target_name = groups, target

@@ -1,7 +1,6 @@
-"""Tests where cells are missing: on the rows complete for their columns, or pooled over imputed copies.
+"""Tests on missing cells: on the rows complete for their columns, or pooled over imputed copies.
 
-`missing: pairwise` is test-wise deletion: each test is made on the rows that are complete for its columns.
-`imputations: 5` is multiple imputation: each test is made on several imputed copies of the rows, and pooled.
+`missing: pairwise` is test-wise deletion. `imputations: 5` is multiple imputation with five copies.
 """
 
 from __future__ import annotations
@@ -29,10 +28,9 @@ FEWEST_ROWS = 2
 
 
 class PairwiseEngine:
-    """Answers each query by the test's own engine, on the rows where no column of the query is missing.
+    """Computes each result on the rows where no column of the query is missing.
 
-    Bins and levels are those of these rows, and `n` counts them. Candidates with the same complete rows share an
-    engine.
+    Bins, levels and `n` are those of these rows. Candidates with the same complete rows share an engine.
     """
 
     def __init__(self, test: UnboundTest, table: Table, seed: int, target: int | None) -> None:
@@ -44,11 +42,11 @@ class PairwiseEngine:
         self._of_complete = self._prepared(complete, None) if complete else None
 
     def evaluate(self, candidates: Sequence[int] | np.ndarray, target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate on the rows that are complete for it, the target and the conditioning set."""
+        """Test each candidate on the rows complete for it, the target and the conditioning set."""
         return self._tests("evaluate", list(map(int, candidates)), target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns on the rows that are complete for all of them."""
+        """Test each set on the rows complete for all of its columns."""
         return self._tests("evaluate_sets", candidates, target, given)
 
     def _tests(self, name: str, candidates: Sequence[Candidate], target: int, given: tuple[int, ...]) -> CIResults:
@@ -65,7 +63,7 @@ class PairwiseEngine:
         return CIResults.joined(found).take(np.argsort(order))
 
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
-        """Return I(X;Y|Z) of each candidate in nats, on its complete rows; 0 where there are none."""
+        """Return I(X;Y|Z) of each candidate in nats, on its complete rows; 0 without any."""
         found = np.zeros(len(candidates))
         for at, engine, place, _ in self._groups(candidates.tolist(), (target, *given)):
             if engine is not None:
@@ -74,7 +72,7 @@ class PairwiseEngine:
         return found
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-        """Return what `information` is by chance, on the complete rows of each candidate."""
+        """Return the `information` expected of independent columns, on the complete rows of each candidate."""
         found = Chance.none(len(candidates))
         for at, engine, place, _ in self._groups(candidates.tolist(), (target, *given)):
             if engine is not None:
@@ -83,7 +81,7 @@ class PairwiseEngine:
         return found
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
-        """Return H(X, Z) of each candidate in nats, on its complete rows; 0 where there are none."""
+        """Return H(X, Z) of each candidate in nats, on its complete rows; 0 without any."""
         found = np.zeros(len(candidates))
         for at, engine, place, _ in self._groups(candidates.tolist(), given):
             if engine is not None:
@@ -92,7 +90,7 @@ class PairwiseEngine:
         return found
 
     def n_complete(self, columns: Iterable[int]) -> int:
-        """Return how many rows are complete for some columns."""
+        """Return the number of rows complete for some columns."""
         rows = self._complete(columns)
         return self.table.n_rows if rows is None else int(np.count_nonzero(rows))
 
@@ -103,7 +101,7 @@ class PairwiseEngine:
         return math.inf if count is None else n_rows / count([place[column] for column in columns])
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
-        """Return how many complete rows a test needs to be reliable; None if that is not known."""
+        """Return how many complete rows a reliable test needs; None if unknown."""
         _, engine, place, _ = next(self._groups([x], (target, *given)))
         needed = getattr(engine, "rows_needed", None)
         return None if needed is None else needed(_placed(x, place), place[target], tuple(place[z] for z in given))
@@ -111,10 +109,7 @@ class PairwiseEngine:
     def _groups(
         self, candidates: Sequence[Candidate], others: tuple[int, ...]
     ) -> Iterator[tuple[list[int], Any, dict[int, int], int]]:
-        """Yield which candidates have the same complete rows, their engine, where its columns are, and its rows.
-
-        The engine is None where there are too few rows.
-        """
+        """Yield candidates with the same complete rows, their engine (None for too few rows), positions and rows."""
         groups: dict[bytes | None, list[int]] = {}
         patterns: dict[bytes | None, np.ndarray | None] = {}
         for i, candidate in enumerate(candidates):
@@ -135,7 +130,7 @@ class PairwiseEngine:
             yield at, self._prepared(columns, kept) if len(kept) >= FEWEST_ROWS else None, place, len(kept)
 
     def _complete(self, columns: Iterable[int]) -> np.ndarray | None:
-        """Return the mask of the rows that are complete for some columns, (n,); None if all are."""
+        """Return the mask of the rows complete for some columns, (n,); None if all are."""
         masks = [self._observed[column] for column in columns if column in self._observed]
         return np.logical_and.reduce(masks) if masks else None
 
@@ -148,14 +143,14 @@ class PairwiseEngine:
 def information_of(
     test: UnboundTest, engine: Any, candidates: np.ndarray, target: int, given: tuple[int, ...]
 ) -> np.ndarray:
-    """Return I(X;Y|Z) in nats by an engine that measures it, or from the results of its tests."""
+    """Return I(X;Y|Z) in nats, from the engine's `information` or from test results."""
     if hasattr(engine, "information"):
         return engine.information(candidates, target, given)
     return test.mutual_information(engine.evaluate(candidates.tolist(), target, given))
 
 
 def chance_of(engine: Any, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-    """Return what I(X;Y|Z) is by chance, by an engine that knows it; else it is the same for all columns."""
+    """Return the engine's `chance`; zeros if it has none."""
     return engine.chance(candidates, target, given) if hasattr(engine, "chance") else Chance.none(len(candidates))
 
 
@@ -168,10 +163,10 @@ Pool = Callable[[Sequence[CIResults], CIResults | None], CIResults]
 
 
 class PooledEngine:
-    """Queries the test's engines on m imputed copies of a table, and pools their results.
+    """Pools the results of the test's engines on m imputed copies of a table.
 
-    Queries about complete columns use one engine, since the copies are equal there. With a sample design p-values are
-    pooled, because they do not follow from the statistics.
+    Queries on complete columns use one engine, since the copies agree there. With a sample design p-values are pooled,
+    because they do not follow from the statistics.
     """
 
     def __init__(self, test: UnboundTest, table: Table, seed: int, target: int | None, n_copies: int) -> None:
@@ -188,7 +183,7 @@ class PooledEngine:
 
     @cached_property
     def stacked(self) -> Any:
-        """The engine on the rows of all copies together."""
+        """The engine on the concatenated rows of all copies."""
         columns = [
             replace(column, values=np.concatenate([copy.columns[at].cells() for copy in self.copies]))
             for at, column in enumerate(self.copies[0].columns)
@@ -233,7 +228,7 @@ class PooledEngine:
         return np.mean([information_of(self.test, one, candidates, target, given) for one in self.engines], axis=0)
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-        """Return the mean of what `information` is by chance over the copies."""
+        """Return the mean over the copies of the `information` expected of independent columns."""
         return Chance(*np.mean([chance_of(one, candidates, target, given) for one in self.engines], axis=0))
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
@@ -246,7 +241,7 @@ class PooledEngine:
         return np.inf if count is None else self.n_rows / count(columns)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
-        """Return how many rows a test needs to be reliable; None if that is not known."""
+        """Return how many rows a reliable test needs; None if unknown."""
         needed = getattr(self.engines[0], "rows_needed", None)
         return None if needed is None else needed(x, target, given)
 
@@ -265,40 +260,19 @@ _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
 
 
 def imputed_copies(table: Table, n_copies: int, seed: int, target: int | None = None) -> list[Table]:
-    """Return imputed copies of a table.
+    """Return `n_copies` imputed copies of a table by chained equations; complete columns are shared.
 
-    Columns are imputed in turn, each given all others, several times over (chained equations). A missing cell borrows
-    from a row at random out of those whose predictions are nearest: a label or one of few numbers is taken over
-    (predictive mean matching); of other numbers the residual is added to the prediction (local residual draws), since
-    values that occur do not reach where most cells are missing. Predictions for incomplete rows come from regressions
-    on a bootstrap sample, so that the copies differ by what the rows leave open about the regressions, too.
+    A missing cell borrows from a random row among those with the nearest predictions: the value itself for labels and
+    columns of few numbers (predictive mean matching); for other numbers the residual, added to the prediction (local
+    residual draws), since observed values do not extend to where most cells are missing. Predictions for incomplete
+    rows come from regressions on a bootstrap sample, so the copies differ by the regressions' uncertainty too. Column
+    `target` predicts every other column. A column without observed cells gets 0, or its first level.
 
-    Parameters
-    ----------
-    table : Table
-        n rows, some with missing cells.
-    n_copies : int
-        How many.
-    seed : int
-        Of the draws; each copy has its own.
-    target : int, optional
-        Position of the column that predicts every other, however many there are.
+    References: van Buuren (2007), Statistical Methods in Medical Research 16, 219-242, doi:10.1177/0962280206074463;
+    predictive mean matching: Little (1988), Journal of Business & Economic Statistics 6, 287-296,
+    doi:10.1080/07350015.1988.10509663; local residual draws: Schenker, Taylor (1996), Computational Statistics & Data
+    Analysis 22, 425-446, doi:10.1016/0167-9473(95)00057-7.
 
-    Returns
-    -------
-    list of Table
-        They share the complete columns. A column without any observed cell gets 0, or its first level.
-
-    References
-    ----------
-    van Buuren (2007) Multiple imputation of discrete and continuous data by fully conditional specification,
-    Statistical Methods in Medical Research 16, 219-242, doi:10.1177/0962280206074463; predictive mean matching: Little
-    (1988) Missing-data adjustments in large surveys, Journal of Business & Economic Statistics 6, 287-296,
-    doi:10.1080/07350015.1988.10509663; local residual draws: Schenker, Taylor (1996) Partially parametric techniques
-    for multiple imputation, Computational Statistics & Data Analysis 22, 425-446, doi:10.1016/0167-9473(95)00057-7.
-
-    Examples
-    --------
     >>> table = Table([Column("a", "numeric", np.array([1.0, 2, 3, np.nan])), Column("b", "integer", np.arange(4))])
     >>> copies = imputed_copies(table, 3, seed=0)
     >>> {copy["a"].values[3] in (1, 2, 3) for copy in copies}, copies[0]["a"].n_missing()
@@ -309,7 +283,7 @@ def imputed_copies(table: Table, n_copies: int, seed: int, target: int | None = 
 
 
 class _Chain:
-    """What all copies share: the incomplete columns in the order of imputation, and the regressors of each column."""
+    """What all copies share: the incomplete columns in imputation order, and the regressors of each column."""
 
     def __init__(self, table: Table, target: int | None) -> None:
         self.columns, self.design = list(table.columns), table.design
@@ -323,7 +297,7 @@ class _Chain:
         self.predictors = {at: self._predictors(at, target) for at in self.missing}
 
     def _predictors(self, at: int, target: int | None) -> list[int]:
-        """Return the columns that predict one: all others, or the most correlated of very many."""
+        """Return the predictors of a column: all others, or the most correlated of very many."""
         others = [column for column in range(len(self.columns)) if column != at and self.blocks[column].shape[1]]
         observed = ~self.missing[at]
         most = max(1, min(MOST_PREDICTORS, int(observed.sum()) // ROWS_PER_PREDICTOR))
@@ -362,7 +336,7 @@ class _Chain:
 
 
 class _Scale:
-    """How a column enters regressions: as its standardised number, or as indicators of all its levels but one."""
+    """A column in regressions: its standardised number, or indicators of all its levels but one."""
 
     def __init__(self, column: Column) -> None:
         values = column.numbers()[~column.missing()]
@@ -378,7 +352,7 @@ class _Scale:
             self.spread = float(values.std())
 
     def block(self, values: np.ndarray) -> np.ndarray:
-        """Return the regressors, (n, number of them), 0 where a cell is missing; none of a column that is constant."""
+        """Return the regressors, (n, number of them), 0 where a cell is missing; none for a constant column."""
         if self.levels is not None:
             return (values[:, np.newaxis] == self.levels).astype(np.float64)
         if not self.spread > 0.0 or not np.isfinite(self.spread):
@@ -387,7 +361,7 @@ class _Scale:
         return np.where(np.isnan(scaled), 0.0, scaled)
 
     def borrowed(self, values: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """Return what rows borrow: other rows' values, or these with what their predictions differ by, (m, 1)."""
+        """Return the borrowed values, (m, 1), plus the differences of the predictions for local residual draws."""
         if self.is_taken_over:
             return values
         borrowed = values + shift[:, 0] * self.spread
@@ -397,7 +371,7 @@ class _Scale:
 def _donors(
     regressors: np.ndarray, block: np.ndarray, mask: np.ndarray, n_nearest: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the row from which each row of a mask borrows, (m,), and by what its own prediction is larger."""
+    """Return the donor row of each row of a mask, (m,), and the row's prediction minus the donor's."""
     from scipy.spatial import cKDTree
 
     observed = np.flatnonzero(~mask)
@@ -433,9 +407,9 @@ N_COPIES = Parameter(
 
 
 def incomplete_rule(where: str, missing: str, imputations: int | None) -> str | int | None:
-    """Return what tests are to do with missing cells: ``pairwise``, the number of copies, or None: they see none.
+    """Return the rule for missing cells: ``pairwise``, the number of copies, or None to refuse them.
 
-    Raises `ParameterError`, beginning with `where`, if copies are asked for but nothing is imputed.
+    Raises `ParameterError`, starting with `where`, if copies are requested but nothing is imputed.
     """
     N_COPIES.check(where, IMPUTATIONS, imputations)
     if imputations is not None and missing != "impute":
@@ -447,7 +421,7 @@ def incomplete_rule(where: str, missing: str, imputations: int | None) -> str | 
 
 
 def why_not_incomplete(test: UnboundTest, rule: str | int | None) -> str | None:
-    """Return why a test cannot do what a rule of `incomplete_rule` says, or None if it can."""
+    """Return why a test cannot follow a rule of `incomplete_rule`; None if it can."""
     asked = IMPUTATIONS if isinstance(rule, int) else rule
     if asked is None or asked in test.card.incomplete:
         return None
@@ -456,10 +430,8 @@ def why_not_incomplete(test: UnboundTest, rule: str | int | None) -> str | None:
 
 
 def with_incomplete(test: Test, rule: str | int | None) -> Test:
-    """Return the test as it is when bound to rows with missing cells; raises `UnsupportedError` if it cannot be.
+    """Return a copy of the test that accepts missing cells by a rule; raises `UnsupportedError` if it cannot.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.ci import get_ci_test
     >>> table = np.column_stack([np.arange(10.0), np.arange(10.0) % 3, np.arange(10.0) % 4])
@@ -478,7 +450,7 @@ def with_incomplete(test: Test, rule: str | int | None) -> Test:
 
 
 def engine_for(test: UnboundTest, table: Table, seed: int, target: int | None) -> Engine:
-    """Return the engine that answers queries on a table, of which cells may be missing if the test has a rule."""
+    """Return the engine for a table, which may have missing cells if the test has a rule for them."""
     if not table.has_rows:
         return table.engine_of(test)
     if test.incomplete is None or table.first_incomplete() is None:

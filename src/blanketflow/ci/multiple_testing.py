@@ -1,4 +1,4 @@
-"""Corrections for testing many hypotheses. Those of searches use log p, so that p-values that underflow keep order."""
+"""Multiple-testing corrections. Searches correct log p, so that p-values that underflow keep their order."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ def log_level(rank: Any, n_tests: int, alpha: float, correction: str) -> Any:
     """Return the logarithm of the level for the k-th smallest of `n_tests` p-values, k = `rank` from 1 on.
 
     The level is alpha (``none``), alpha / n (``bonferroni``), alpha k / n (``bh``), or alpha k / n divided by 1 + 1/2 +
-    .. + 1/n (``by``); it does not decrease with k. `alpha` is the error rate to control: false rejections among the
-    true hypotheses (``none``), false rejections among all rejections (``bh``, ``by``), or the chance of any false
-    rejection (``bonferroni``).
+    .. + 1/n (``by``); it does not decrease with k. See `rejected` for the error rates.
     """
     zero = 0.0 * rank
     if correction == NONE:
@@ -31,15 +29,12 @@ def log_level(rank: Any, n_tests: int, alpha: float, correction: str) -> Any:
 
 
 def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
-    """Return which of m hypotheses are rejected at alpha after a correction, given the logarithms of their p-values.
+    """Return which of m hypotheses are rejected at alpha after a correction, given log p-values. O(m log m).
 
-    ``bh`` (Benjamini, Hochberg 1995, 10.1111/j.2517-6161.1995.tb02031.x) controls the false discovery rate at alpha if
-    p-values are independent or positively dependent, ``by`` (Benjamini, Yekutieli 2001, 10.1214/aos/1013699998) under
-    any dependence. ``bonferroni`` controls the chance of any false rejection. All assume valid p-values. Equal p-values
-    are rejected together. O(m log m).
+    ``bh`` (Benjamini, Hochberg 1995, 10.1111/j.2517-6161.1995.tb02031.x) controls the false discovery rate for
+    independent or positively dependent p-values, ``by`` (Benjamini, Yekutieli 2001, 10.1214/aos/1013699998) under any
+    dependence. ``bonferroni`` controls the probability of any false rejection. Equal p-values are rejected together.
 
-    Examples
-    --------
     >>> log_p = np.log([0.001, 0.02, 0.03, 0.9])
     >>> [int(rejected(log_p, 0.05, how).sum()) for how in ("none", "bh", "by", "bonferroni")]
     [3, 3, 1, 1]
@@ -52,13 +47,8 @@ def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
 
 
 def fewest_rejected(smallest_p: float, n_tests: int, alpha: float, correction: str) -> int | None:
-    """Return how many p-values must equal the smallest possible p-value for any hypothesis to be rejected.
+    """Return how many of `n_tests` p-values must equal the smallest (above 0) to reject any; None if never.
 
-    From 1 to n_tests; None if even all of them would not be enough. The smallest p-value is above 0; the other
-    arguments are as in `log_level`.
-
-    Examples
-    --------
     >>> [fewest_rejected(2.0**-5, 1000, 0.05, how) for how in ("none", "bh", "by", "bonferroni")]
     [1, 625, None, None]
     """
@@ -68,13 +58,10 @@ def fewest_rejected(smallest_p: float, n_tests: int, alpha: float, correction: s
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for all of them being looked at, valid under any dependence. O(m log m).
+    """Return p-values with Holm's correction, which controls the family-wise error under any dependence. O(m log m).
 
-    The chance that any true hypothesis has a corrected p-value of at most alpha is at most alpha. Holm (1979) A simple
-    sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 65-70.
+    Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
 
-    Examples
-    --------
     >>> holm([0.01, 0.04, 0.03, 0.005])
     [0.03, 0.06, 0.06, 0.02]
     """

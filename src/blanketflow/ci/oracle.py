@@ -1,8 +1,4 @@
-"""Tests that know the network, for proving that methods are correct: by d-separation, or by its probabilities.
-
-The d-separation oracle answers from the graph instead of data. The population knows the exact conditional mutual
-information in the joint distribution of a small discrete network.
-"""
+"""Tests that know the network, for proving methods correct: by d-separation, or by its joint distribution."""
 
 from __future__ import annotations
 
@@ -30,9 +26,9 @@ LOG_CERTAIN = float(np.log(CERTAIN))
 class Oracle(CITest):
     """The d-separation oracle: X and Y are independent given Z if and only if Z d-separates them in a known graph.
 
-    Only the names of the table's columns are read. Nodes that are not columns are hidden; columns without an arc are
-    isolated nodes. Give either `arcs` or `network`; in the workflow simulated data supply their own. The statistic is 1
-    over the number of arcs of the shortest active trail, so that near nodes rank first, and 0 if there is no trail.
+    Only the names of the table's columns are read. Nodes without a column are hidden; columns without an arc are
+    isolated nodes. Give either `arcs` or `network`; the workflow passes the arcs of simulated data. The statistic is 1
+    / (arcs of the shortest active trail), so that near nodes rank first, and 0 without a trail.
 
     Examples
     --------
@@ -61,7 +57,7 @@ class Oracle(CITest):
     network: Any = anything(None, "A network with a graph, instead of arcs; filled in for simulated data.")
 
     def check(self, where: str | None = None) -> None:
-        """Check the options; also raise `ParameterError` if arcs are not pairs of names or network is not a network."""
+        """Check the options; raises `ParameterError` if arcs are not pairs of names or network is not a network."""
         super().check(where)
         if self.arcs is not None:
             DAG(self._pairs()).topological_order()
@@ -85,7 +81,7 @@ class Oracle(CITest):
         return DAG(arcs, dict.fromkeys([*names, *nodes]))
 
     def _pairs(self) -> Sequence[tuple[str, str]]:
-        """Return the arcs as a list; raise `ParameterError` if they are not pairs of names."""
+        """Return the arcs as a list; raises `ParameterError` if they are not pairs of names."""
         are_listed = isinstance(self.arcs, Sequence | Set) and not isinstance(self.arcs, str)
         if not are_listed or not all(_is_pair(arc) for arc in self.arcs):
             raise ParameterError(f"oracle: arcs is {shown(self.arcs)}, but must be a list of pairs (parent, child).")
@@ -112,11 +108,11 @@ class _OracleEngine:
         )
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Compute the distance of every node to the target once for all candidates."""
+        """Compute the distances of all nodes to the target once for all candidates."""
         return self._results(self._nearness(target, given)[np.asarray(candidates, dtype=np.intp)])
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns, which is as near as its nearest member."""
+        """Test each set of columns; its distance is that of its nearest member."""
         nearness = self._nearness(target, given)
         return self._results(np.array([nearness[list(members)].max() for members in candidates]))
 
@@ -130,13 +126,13 @@ class _OracleEngine:
 
 
 def _listed(neighbours: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each node's neighbours start, and the neighbours of all nodes in one array."""
+    """Return the start of each node's neighbours, and the neighbours of all nodes in one array."""
     start = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
     return start, np.array([other for near in neighbours for other in near], dtype=np.int32)
 
 
 def certain_results(statistic: np.ndarray, is_dependent: np.ndarray, n_rows: int) -> CIResults:
-    """Return the results of a test that knows the truth: p = 1 if independent, p = 1e-300 if dependent."""
+    """Return results with p = 1 if independent, p = 1e-300 if dependent."""
     m = len(is_dependent)
     p_value, log_p = np.where(is_dependent, CERTAIN, 1.0), np.where(is_dependent, LOG_CERTAIN, 0.0)
     return CIResults(statistic, p_value, log_p, np.ones(m), np.full(m, n_rows), np.ones(m, dtype=bool))
@@ -150,7 +146,7 @@ MOST_CELLS = 2**24
 class Population(CITest):
     """X and Y are independent given Z if and only if I(X;Y|Z) = 0 in the joint distribution of a network.
 
-    Unlike d-separation this is also right for distributions that are not faithful to their graph: duplicated
+    Unlike d-separation, this is also right for distributions that are not faithful to their graph: duplicated
     information, deterministic nodes, cancelling paths. Only the names of the table's columns are read.
 
     Examples

@@ -1,4 +1,4 @@
-"""Results of one test on several imputed copies of the rows, pooled into one."""
+"""Pooling of one test's results on several imputed copies of the rows."""
 
 from __future__ import annotations
 
@@ -15,31 +15,15 @@ INFINITE_DOF = 1e8
 
 
 def pooled_p_values(copies: Sequence[CIResults]) -> CIResults:
-    """Pool results with p-values by D2.
+    """Pool p-values of m >= 2 copies by D2; a result is reliable if all copies' are.
 
-    Each p-value becomes the chi-square statistic w that has it, so that exact p-values of an F test are pooled as such.
-    With k degrees of freedom, m copies, and r = (1 + 1/m) var(sqrt w),
-    D2 = (mean(w) / k - r (m + 1) / (m - 1)) / (1 + r) is compared with F on k and (m - 1) (1 + 1/r)^2 / k^(3/m) degrees
-    of freedom. Where the copies agree this is the p-value of each. Statistic and degrees of freedom are means, so that
-    the size of an effect is its mean.
+    Each p-value is converted to its chi-square statistic w. With k degrees of freedom and r = (1 + 1/m) var(sqrt w), D2
+    = (mean(w) / k - r (m + 1) / (m - 1)) / (1 + r) is compared with F on k and (m - 1) (1 + 1/r)^2 / k^(3/m) degrees of
+    freedom. Statistic and degrees of freedom are means, so the effect size is its mean.
 
-    Parameters
-    ----------
-    copies : sequence of CIResults
-        The same tests on each of m >= 2 copies.
-
-    Returns
-    -------
-    CIResults
-        One result a test, reliable where all copies are.
-
-    References
-    ----------
     Li, Meng, Raghunathan, Rubin (1991) Significance levels from repeated p-values with multiply-imputed data,
     Statistica Sinica 1, 65-92.
 
-    Examples
-    --------
     >>> one = np.ones(1)
     >>> def of(w):
     ...     p, log_p = chi2_tail(w * one, 4 * one)
@@ -60,28 +44,16 @@ def pooled_p_values(copies: Sequence[CIResults]) -> CIResults:
 
 
 def pooled_likelihood_ratios(copies: Sequence[CIResults], stacked: CIResults) -> CIResults:
-    """Pool likelihood ratios of contingency tables by D3, with the copies stacked in place of averaged parameters.
+    """Pool likelihood ratios of contingency tables by D3, with `stacked` copies in place of averaged parameters.
 
-    With m copies, k degrees of freedom, the mean d of the copies' statistics, and d' the statistic of all copies as one
-    table, divided by m: r = (m + 1) / (k (m - 1)) (d - d'), and d' / (k (1 + r)) is compared with F on k and v degrees
-    of freedom, v = 4 + (t - 4) (1 + (1 - 2/t) / r)^2 for t = k (m - 1) > 4, else t (1 + 1/k) (1 + 1/r)^2 / 2. The
-    counts of the stacked table are the sums of the copies' counts. Statistic and degrees of freedom are means.
+    With m >= 2 copies, k degrees of freedom, the mean d of the copies' statistics, and the statistic d' of the stacked
+    copies divided by m: r = (m + 1) / (k (m - 1)) (d - d'), and d' / (k (1 + r)) is compared with F on k and v degrees
+    of freedom, v = 4 + (t - 4) (1 + (1 - 2/t) / r)^2 for t = k (m - 1) > 4, else t (1 + 1/k) (1 + 1/r)^2 / 2. Statistic
+    and degrees of freedom are means.
 
-    Parameters
-    ----------
-    copies : sequence of CIResults
-        The same tests on each of m >= 2 copies.
-    stacked : CIResults
-        The same tests on all rows of all copies together.
+    Meng, Rubin (1992), Biometrika 79, 103-111, doi:10.1093/biomet/79.1.103; stacking: Chan, Meng (2022), Statistica
+    Sinica 32, 1489-1514, doi:10.5705/ss.202019.0314.
 
-    References
-    ----------
-    Meng, Rubin (1992) Performing likelihood ratio tests with multiply-imputed data sets, Biometrika 79, 103-111,
-    doi:10.1093/biomet/79.1.103; stacking: Chan, Meng (2022) Multiple improvements of multiple imputation likelihood
-    ratio tests, Statistica Sinica 32, 1489-1514, doi:10.5705/ss.202019.0314.
-
-    Examples
-    --------
     >>> one = np.ones(1)
     >>> def of(d, n=100):
     ...     return CIResults(d * one, one * 0.1, np.log(one * 0.1), one, n * one, one > 0)
@@ -105,17 +77,13 @@ def pooled_likelihood_ratios(copies: Sequence[CIResults], stacked: CIResults) ->
 def pooled_z(copies: Sequence[CIResults]) -> CIResults:
     """Pool Fisher's z by Rubin's rules.
 
-    A copy's z = arctanh(r) is its statistic / sqrt(dof), with the variance 1 / dof. The mean z over m copies has the
-    variance T = U + (1 + 1/m) B, of U within and B between the copies, and Student's t distribution with
-    (m - 1) (1 + 1/r)^2 degrees of freedom, r = (1 + 1/m) B / U. The statistic is mean z / sqrt(T) and `dof` is 1 / T:
-    what is left of n - rank(Z) - 3 after what is missing, so that tanh(statistic / sqrt(dof)) is the mean effect.
+    A copy's z = arctanh(r) is statistic / sqrt(dof), with variance 1 / dof. The mean z over m copies has variance T = U
+    + (1 + 1/m) B, for the variances U within and B between copies, and Student's t distribution with (m - 1) (1 +
+    1/r)^2 degrees of freedom, r = (1 + 1/m) B / U. The statistic is mean z / sqrt(T) and `dof` is 1 / T, so that
+    tanh(statistic / sqrt(dof)) is the mean effect.
 
-    References
-    ----------
     Rubin (1987) Multiple Imputation for Nonresponse in Surveys, Wiley, doi:10.1002/9780470316696.
 
-    Examples
-    --------
     >>> one = np.ones(1)
     >>> def of(z):
     ...     return CIResults(z * 10 * one, one, one, 100 * one, 103 * one, one > 0)
@@ -137,13 +105,10 @@ def pooled_z(copies: Sequence[CIResults]) -> CIResults:
 
 
 def pooled_z_of_p_values(copies: Sequence[CIResults]) -> CIResults:
-    """Pool two-sided p-values and signs by Rubin's rules.
+    """Pool two-sided p-values and signs by Rubin's rules, for tests whose p-value uses more than the statistic.
 
-    Each becomes the z that has this p-value and the sign of the statistic, with the variance 1: for p-values that know
-    more than the statistic does, such as which rows are of one cluster. The rest of the result is that of `pooled_z`.
+    Each p-value is converted to z with the sign of the statistic and variance 1. All else is as in `pooled_z`.
 
-    Examples
-    --------
     >>> one = np.ones(1)
     >>> def of(z, p):
     ...     return CIResults(z * one, p * one, np.log(p * one), 97 * one, 100 * one, one > 0)
@@ -169,7 +134,7 @@ def _all_reliable(copies: Sequence[CIResults]) -> np.ndarray:
 
 
 def _between(values: np.ndarray) -> np.ndarray:
-    """Return (1 + 1/m) times the variance between m copies, (m, number of tests); rounding is no variance."""
+    """Return (1 + 1/m) times the variance between m copies, (m, number of tests), ignoring rounding."""
     variance = np.var(values, axis=0, ddof=1)
     return np.where(variance > (1e-12 * np.abs(values).max(axis=0)) ** 2, (1.0 + 1.0 / len(values)) * variance, 0.0)
 
@@ -188,7 +153,7 @@ def _f_tail(f: np.ndarray, dof: np.ndarray, rest: np.ndarray) -> tuple[np.ndarra
 
 
 def _without_untested(pooled: CIResults, copies: Sequence[CIResults]) -> CIResults:
-    """Return results with p = 1 where a copy's test was not made for want of rows."""
+    """Return results with p = 1 where a copy had too few rows for the test."""
     untested = np.any([~one.reliable & (one.log_p == 0.0) for one in copies], axis=0)
     p_value, log_p = np.where(untested, 1.0, pooled.p_value), np.where(untested, 0.0, pooled.log_p)
     return replace(pooled, p_value=p_value, log_p=log_p)

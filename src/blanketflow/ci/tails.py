@@ -1,4 +1,4 @@
-"""Survival functions with their logarithms, so that strong effects keep their order when p underflows to 0."""
+"""Survival functions and their logarithms, so that strong effects keep their order when p underflows to 0."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ LEAST_LOG_P = -600.0
 def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p of chi-square statistics, both of shape (m,); p = 1 without degrees of freedom.
 
-    Examples
-    --------
     >>> p, log_p = chi2_tail(np.array([3.841458820694124]), np.array([1.0]))
     >>> round(float(p[0]), 12)
     0.05
@@ -27,12 +25,8 @@ def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def chi2_upper_quantile(log_p: np.ndarray, dof: np.ndarray) -> np.ndarray:
-    """Return the chi-square statistics whose log p-values are `log_p`, (m, k), with `dof` degrees of freedom, (k,).
+    """Return the chi-square statistics with log p-values `log_p`, (m, k), for `dof`, (k,); 0 without dof.
 
-    0 without degrees of freedom.
-
-    Examples
-    --------
     >>> chi2_upper_quantile(np.log([[0.05]]), np.array([1.0])).round(6)
     array([[3.841459]])
     """
@@ -75,8 +69,6 @@ def student_t_greater(t: np.ndarray, dof: float) -> tuple[np.ndarray, np.ndarray
 def f_greater(f: np.ndarray, dof1: np.ndarray, dof2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p of F >= f with dof1 and dof2 (above 0) degrees of freedom; p = 1 if dof1 is 0.
 
-    Examples
-    --------
     >>> p, log_p = f_greater(np.array([4.0661805513511595]), np.array([3.0]), np.array([8.0]))
     >>> round(float(p[0]), 9)
     0.05
@@ -100,25 +92,13 @@ def f_greater(f: np.ndarray, dof1: np.ndarray, dof2: np.ndarray) -> tuple[np.nda
 
 
 def rao_f(log_lambda: float, p: int, q: int, rest: float) -> tuple[float, float, float] | None:
-    """Return Rao's F of Wilks' lambda with its p-value and log p; None if no degrees of freedom are left.
+    """Return Rao's F of Wilks' lambda with its p-value and log p; None without degrees of freedom.
 
-    With one column in a set, or two, F is exact for Gaussian columns; else it is right in large samples.
+    `log_lambda` (at most 0) is the log of the product of 1 - r^2 over the canonical correlations r of sets of `p` and
+    `q` linearly independent columns; `rest` is the rows minus the rank of the given columns and the constant. If p or q
+    is at most 2, F is exact for Gaussian columns; otherwise it is asymptotic. Rao (1973) Linear Statistical Inference
+    and Its Applications, 2nd ed., Wiley, doi:10.1002/9780470316436, 8c.5.
 
-    Parameters
-    ----------
-    log_lambda : float
-        log of lambda, the product of 1 - r^2 over the canonical correlations r of the two sets; at most 0.
-    p, q : int
-        Number of linearly independent columns in each set, at least 1.
-    rest : float
-        Rows less the number of linearly independent columns that are given, the constant among them.
-
-    References
-    ----------
-    Rao (1973) Linear Statistical Inference and Its Applications, 2nd ed., Wiley, doi:10.1002/9780470316436, 8c.5.
-
-    Examples
-    --------
     >>> f, p_value, _ = rao_f(math.log(0.5), 1, 1, 20)  # one column in each: F = r^2 / (1 - r^2) (20 - 1)
     >>> round(f, 9), round(p_value, 5)
     (19.0, 0.00034)

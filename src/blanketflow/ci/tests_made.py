@@ -1,4 +1,4 @@
-"""The tests that a bound CI test has made: their cached results, and how many were made or skipped for lack of rows."""
+"""The record of a bound CI test: cached results, and numbers of tests made and skipped for lack of rows."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NO_FIELDS = np.empty((6, 0))
 
 
 class ResultCache:
-    """Results by conditioning set, target and candidate, emptied when it holds `REMEMBERED` results.
+    """Results by conditioning set, target and candidate; emptied at `REMEMBERED` results.
 
-    A place is where a result is: 0, 1, ... for results of queries, -1, -2, ... for single results. It is valid until
-    results are added. If `is_symmetric`, a result holds with X and Y swapped.
+    A place is an index: 0, 1, ... for results of queries, -1, -2, ... for single results, valid until results are
+    added. With `is_symmetric`, results are shared between (X, Y) and (Y, X).
     """
 
     def __init__(self, is_symmetric: bool) -> None:
@@ -33,11 +33,11 @@ class ResultCache:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no result in it."""
+        """Whether the cache is empty."""
         return not self._memory and not self._unread
 
     def place(self, candidate: Candidate, target: int, conditions: tuple[int, ...]) -> int | None:
-        """Return the place of a result, of either direction if the test is symmetric; None if it is not here."""
+        """Return the place of a result, in either direction if the test is symmetric; None if not cached."""
         if self._unread:
             self._read_up()
         memory = self._memory.get(conditions)
@@ -77,7 +77,7 @@ class ResultCache:
         return CIResults(*numbers, n.astype(np.int64), reliable.astype(bool))
 
     def add_one(self, candidate: Candidate, target: int, conditions: tuple[int, ...], result: CIResult) -> None:
-        """Keep one result."""
+        """Cache one result."""
         self._make_room(1)
         self._singles.append(result)
         self._memory.setdefault(conditions, {}).setdefault(target, {})[candidate] = -len(self._singles)
@@ -85,14 +85,14 @@ class ResultCache:
     def add(
         self, candidates: Sequence[Candidate] | np.ndarray, target: int, conditions: tuple[int, ...], results: CIResults
     ) -> None:
-        """Keep the results of a query."""
+        """Cache the results of a query."""
         self._make_room(len(candidates))
         self._unread.append((candidates, target, conditions, self._n_in_queries))
         self._n_in_queries += len(candidates)
         self._apart.append(results)
 
     def clear(self) -> None:
-        """Forget all results."""
+        """Remove all results."""
         self._memory: dict[tuple[int, ...], Memory] = {}
         # Results that are not yet sorted in: results for all features at once are often never asked for again.
         self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], int]] = []
@@ -115,7 +115,7 @@ class ResultCache:
         self._unread = []
 
     def _together(self, place: int) -> np.ndarray:
-        """Return the fields of the results of queries by place, up to a place at least."""
+        """Return the fields of query results by place, at least up to a place."""
         if place >= self._n_together:
             first, stop = self._n_together, self._n_in_queries
             if stop > self._fields.shape[1]:
@@ -136,7 +136,7 @@ def in_order(
     unknown: Sequence[Candidate],
     fresh: CIResults,
 ) -> CIResults:
-    """Return the results of candidates: those `known`, one for each place, and the fresh ones of the unknown."""
+    """Return the results of candidates, merging `known` places with fresh results."""
     if len(unknown) == len(candidates):
         return fresh.locked()
     at, next_known = {c: i for i, c in enumerate(unknown, len(known))}, iter(range(len(known)))
@@ -146,14 +146,9 @@ def in_order(
 
 @dataclass
 class Count:
-    """Tests that a search asked for.
+    """Numbers of requested tests: `n_made`, and `n_not_made` because of too few rows.
 
-    Attributes
-    ----------
-    n_made, n_not_made : int
-        Tests whose results count, and tests for which there are too few rows.
-    first : (candidate, others) or None
-        The columns of the first of the smallest tests that were not made; None if all were made.
+    `first` is (candidate, others) of the first of the smallest skipped tests; None if all were made.
     """
 
     n_made: int = 0
@@ -162,11 +157,11 @@ class Count:
 
     @property
     def n_asked(self) -> int:
-        """All tests."""
+        """Number of all tests."""
         return self.n_made + self.n_not_made
 
     def add(self, n_made: int, n_not_made: int, first: tuple[Candidate, tuple[int, ...]] | None) -> None:
-        """Count more tests, with the first of the smallest of them that were not made."""
+        """Add tests, with the first of the smallest skipped ones."""
         self.n_made += n_made
         self.n_not_made += n_not_made
         if first is not None and (self.first is None or len(first[1]) < len(self.first[1])):
@@ -175,20 +170,11 @@ class Count:
 
 @dataclass
 class Tally:
-    """The tests of one column given others that a search asked for; marginal tests are not counted.
+    """Counts of the conditional tests of a search: `all`, and those of the `last_round`.
 
-    Attributes
-    ----------
-    all : Count
-        Every test.
-    last_round : Count or None
-        The tests given what a forward search had admitted when it ended, since none of them admitted more; None for
-        other searches.
-    n_admitted : int
-        How many columns that were.
+    `last_round` counts the tests given the `n_admitted` columns at which a forward search ended; None for other
+    searches.
 
-    Examples
-    --------
     >>> tally = Tally()
     >>> tally.count(5, [7, 9], (2, 3))
     >>> tally.all.n_made, tally.all.n_not_made, tally.all.first
@@ -203,18 +189,18 @@ class Tally:
     _included: set[Hashable] = field(default_factory=set)
 
     def include(self, search: Hashable, count: Count) -> None:
-        """Count the tests of a search, once, whoever it was made for."""
+        """Add the tests of a search, once even if several share it."""
         if search not in self._included:
             self._included.add(search)
             self.all.add(count.n_made, count.n_not_made, count.first)
 
     def see(self, candidates: Sequence[Candidate], reliable: Sequence[bool], others: tuple[int, ...]) -> None:
-        """Count tests of some candidates, of which the reliable ones were made, against the others of each test."""
+        """Count tests of candidates against the others of each test; reliable ones count as made."""
         not_made = [] if all(reliable) else [c for c, is_made in zip(candidates, reliable, strict=True) if not is_made]
         self.count(len(candidates) - len(not_made), not_made, others)
 
     def count(self, n_made: int, not_made: Sequence[Candidate], others: tuple[int, ...]) -> None:
-        """Count tests: how many were made, and the candidates that were not tested against the others of the test."""
+        """Count tests: the number made, and the candidates that were skipped."""
         if len(others) == 1:
             return
         if others != self._others:
@@ -223,10 +209,10 @@ class Tally:
             count.add(n_made, len(not_made), (not_made[0], others) if not_made else None)
 
     def leave_out(self, n: int, candidate: Candidate, others: tuple[int, ...]) -> None:
-        """Count tests given several sets that were not made, and the columns of the first of them."""
+        """Count skipped tests given several sets, with the columns of the first."""
         if len(others) > 1:
             self.all.add(0, n, (candidate, others))
 
     def end_round(self, n_admitted: int) -> None:
-        """Note that the latest tests, given `n_admitted` columns, admitted nothing, which ends a forward search."""
+        """Record that the latest tests, given `n_admitted` columns, admitted nothing, which ends a forward search."""
         self.last_round, self.n_admitted = self._given_these if n_admitted else Count(), n_admitted

@@ -1,4 +1,4 @@
-"""Configured CI tests that are not bound to a table, and the checks of the table that they are bound to."""
+"""Configured CI tests before binding, and the checks of the table."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ INSTEAD = ("lr-mixed", "g2")
 
 @dataclass
 class UnboundTest(Configurable):
-    """What a configured test says of itself, of tables and of results: all of a `CITest` but `bind`.
-
-    What binds a test to a table, and the bound test, know this class; `CITest` knows them.
-    """
+    """The base of `CITest`: everything except `bind`, so that bound tests need not import `CITest`."""
 
     own_models: ClassVar[tuple[str, ...]] = ()
     joins_columns: ClassVar[bool] = False
@@ -43,7 +40,7 @@ class UnboundTest(Configurable):
 
     @abstractmethod
     def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
-        """Return the engine that answers queries on this table.
+        """Return the engine for this table.
 
         Parameters
         ----------
@@ -52,63 +49,61 @@ class UnboundTest(Configurable):
         seed : int
             Seed of the random numbers.
         target : int or None
-            Position of the column that a method explains, if it is known.
+            Position of the target, if it is known.
         """
 
     @property
     def sums(self) -> str:
-        """What the test needs in place of rows: ``triples`` or ``cross-products``; empty if it needs the rows.
+        """What can replace rows: ``triples`` or ``cross-products``; empty if the test needs rows.
 
-        A test of your own that needs no rows has `prepare_summed(table)`, which returns its engine.
+        Your own test that needs no rows has `prepare_summed(table)`, which returns its engine.
         """
         return ""
 
     @property
     def sums_by_kinds(self) -> bool:
-        """Whether `sums` are enough for some kinds of columns only, which a plan does not know."""
+        """Whether `sums` are enough only for some kinds of columns, which are unknown when planning."""
         return False
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether swapping X and Y changes nothing, with the options of this test (the card describes the defaults)."""
+        """Whether X and Y can be swapped, with the options of this test (the card describes the defaults)."""
         return self.card.symmetric
 
     def smallest_p(self) -> float:
-        """Return the smallest p-value that this test can give with its options; 0 if there is no limit."""
+        """Return the smallest possible p-value with these options; 0 without a limit."""
         return 0.0
 
     def saturated_p(self) -> float:
-        """Return the smallest p-value that strong effects usually have, at least `smallest_p`."""
+        """Return the smallest p-value that strong effects usually reach, at least `smallest_p`."""
         return self.smallest_p()
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
-        """Return in words why the marginal results on all other columns cannot be trusted; empty if they can.
+        """Return why the marginal results on all other columns are not to be trusted; empty if they are.
 
-        For what the results alone do not tell: that a column is not fit for this test, though it is of a kind that the
-        test accepts.
+        For problems that results do not show: a column is unsuitable, though of an accepted kind.
         """
         return ""
 
     def to_reach(self, level: float) -> str:
-        """Return in words how to get p-values as low as `level`. Called only if `smallest_p` is above `level`."""
+        """Return in words how to get p-values as low as `level`; called only if `smallest_p` is above `level`."""
         return "choose another test"
 
     @property
     def draws_rows(self) -> bool:
-        """Whether rows are drawn or permuted, so that equal rows would not stay together: then they have no weights."""
+        """Whether rows are sampled or permuted; then weights are not supported, since equal rows would be separated."""
         return self.card.p_values not in (ASYMPTOTIC, EXACT)
 
     @property
     def knows_clusters(self) -> bool:
-        """Whether p-values take into account which rows are of one group; then there must be groups."""
+        """Whether p-values account for clusters; then groups are required."""
         return getattr(self, "permute", ROWS) != ROWS
 
     def why_not(self, method: Configurable, n_features: int) -> str | None:
         """Return why a method can never admit a feature because no p-value is small enough; None if it can.
 
-        Nothing is tested: only the test's `smallest_p` is used, and the method's options `alpha` (without it no p-value
-        is too large), `correction`, and `m` and `max_k` of methods that test sets of features, whose correction counts
-        all sets of a scan.
+        No test is computed. Uses the test's `smallest_p` and the method's options `alpha` (without it any p-value is
+        small enough), `correction`, and `m` and `max_k`, whose correction counts all sets of a scan.
         """
         options = method.options()
         alpha, correction = options.get("alpha"), options.get("correction", NONE)
@@ -117,7 +112,7 @@ class UnboundTest(Configurable):
             return None
 
         def largest_p(correction: str) -> float:
-            """Return the largest p-value that can be rejected, if all p-values are equal to it."""
+            """Return the largest p-value that is rejected if all p-values are equal."""
             return math.exp(log_level(n_features, n_tests, alpha, correction) + ROUNDING)
 
         smallest = self.smallest_p()
@@ -135,15 +130,15 @@ class UnboundTest(Configurable):
         )
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
-        """Return the mutual information of some results in nats, if the test's card lists this measure."""
+        """Return the mutual information of results in nats, if the card lists this measure."""
         raise UnsupportedError(f"{self.card.id} does not measure mutual information. Use g2 or fisher-z.")
 
     def effects(self, results: CIResults) -> np.ndarray:
-        """Return the sizes of effects of single columns, in the unit of the card's `effect`, shape (m,)."""
+        """Return effect sizes of single columns, in the unit of the card's `effect`, shape (m,)."""
         raise UnsupportedError(f"{self.card.id} knows no size of an effect. See effect in blanketflow.list_ci_tests().")
 
     def effects_of_sets(self, results: CIResults, n_given: int) -> np.ndarray:
-        """Return the same of sets of columns as X, given `n_given` columns."""
+        """Return effect sizes of sets of columns as X, given `n_given` columns."""
         return self.effects(results)
 
     def supports(self, column: Column) -> str | None:
@@ -160,32 +155,32 @@ class UnboundTest(Configurable):
 
     @property
     def misleads(self) -> str:
-        """Where p-values are no error rates, with the options of this test (the card says of all); empty if nowhere."""
+        """Where p-values are not error rates with these options (the card covers all options); empty if nowhere."""
         return self.card.misleads
 
     @property
     def column_by_column(self) -> bool:
-        """Whether the marginal result of a column depends on it and the target alone: not if others impute it."""
+        """Whether a marginal result depends only on the column and the target; false if other columns impute it."""
         return self.card.column_by_column and not isinstance(self.incomplete, int)
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
-        """Return one result for each test of single columns from its results on several imputed copies of the rows.
+        """Return one result per test of single columns, pooled over imputed copies.
 
-        `stacked` are the results on all copies as one table, if the test `stacks_copies`. Raises `UnsupportedError`
-        unless the test says how.
+        `stacked` are results on all copies as one table, if the test `stacks_copies`. Raises `UnsupportedError` by
+        default.
         """
         raise UnsupportedError(f"{self.card.id} does not say how results on imputed copies are pooled.")
 
     def pooled_sets(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
-        """Return the same of sets of columns as X."""
+        """Return pooled results of sets of columns as X."""
         return self.pooled(copies, stacked)
 
     def pooled_by_design(self, copies: Sequence[CIResults]) -> CIResults:
-        """Return the same of single columns where the p-values are of rows with clusters or sampling weights."""
+        """Return pooled results of single columns with clusters or sampling weights."""
         return self.pooled_sets(copies, None)
 
     def accepted(self) -> str:
-        """Return in words which kinds of columns this test accepts."""
+        """Return in words the accepted kinds of columns."""
         limit = self.card.max_classes
         return ", ".join([*self.card.kinds, *([f"categorical (up to {limit} levels)"] if limit else [])])
 
@@ -213,7 +208,7 @@ def unreliable_rule() -> Any:
 def why_a_correction_admits_none(test: UnboundTest, log_p: np.ndarray, alpha: float, correction: str) -> str | None:
     """Return a message if a correction rejected nothing because the test's resolution is too coarse, else None.
 
-    This is the reason if some features have the p-value at which the test saturates, but too few of them.
+    That is, if some p-values are at the test's saturation, but too few.
     """
     least, n_tests = test.saturated_p(), len(log_p)
     n_least = int(np.count_nonzero(log_p <= math.log(least) + ROUNDING)) if least > 0 else 0
@@ -231,8 +226,6 @@ def why_a_correction_admits_none(test: UnboundTest, log_p: np.ndarray, alpha: fl
 def more_permutations(level: float, n_permutations: int) -> str:
     """Return in words how many permutations make 1 / (1 + n_permutations) at most `level`.
 
-    Examples
-    --------
     >>> more_permutations(0.001, 199)
     'set n_permutations to at least 999 (it is 199)'
     """
@@ -242,7 +235,7 @@ def more_permutations(level: float, n_permutations: int) -> str:
 
 
 def _n_tests(method: Configurable, n_features: int) -> int:
-    """Return how many hypotheses a method corrects for: the features, or all sets of up to m features."""
+    """Return the number of hypotheses corrected for: the features, or all sets of up to m features."""
     options = method.options()
     largest = options.get("m", 1)
     if "m" in options and options.get("max_k") is not None:
@@ -258,10 +251,7 @@ def checked_table(
     within: Any = None,
     weights_are: str = "counts",
 ) -> Table:
-    """Return the rows that count of a table that a test accepts, with their design; as `CITest.bind` takes and raises.
-
-    Rows that stand for several equal ones are repeated.
-    """
+    """Return the checked table with its design, see `CITest.bind`; rows with counts are repeated."""
     test.check(f"CI test {test.card.id!r}")
     table = counted_from_least(as_table(X))
     warn_of_number_texts(test.card.id, X, table, stacklevel=4)  # of who calls `CITest.bind`
@@ -285,7 +275,7 @@ def checked_table(
 
 
 def _of_rows(test: UnboundTest, table: Table, weights: Any, groups: Any, within: Any, weights_are: str) -> Table:
-    """Return the rows of a table that count, as often as they do, with their design."""
+    """Return the rows with positive weight, repeated by their counts, with their design."""
     where = test.card.id
     SAMPLE_WEIGHTS.check(where, "weights_are", weights_are)
     rows, shares = None, None
@@ -309,12 +299,11 @@ def _of_rows(test: UnboundTest, table: Table, weights: Any, groups: Any, within:
 
 
 def with_strata(test: UnboundTest, table: Table) -> tuple[Table, tuple[int, ...]]:
-    """Return the table that a test prepares, and the positions of the columns that are in each conditioning set.
+    """Return the table to prepare, and the positions of the columns that join each conditioning set.
 
-    Strata of the table's design become one column of labels, or indicators of all strata but the first if the test
-    takes no such labels; a linear test then compares within strata. There are no such columns without strata, or if the
-    test exchanges rows only within them. Raises `UnsupportedError` for a test that knows the network, and `DataError`
-    if no two rows share a stratum.
+    Strata become one column of labels, or indicators of all strata but the first if the test does not accept labels.
+    There are no such columns without strata, or if the test exchanges rows only within them. Raises `UnsupportedError`
+    for a test that knows the network, and `DataError` if no two rows share a stratum.
     """
     if table.design is None or table.design.within is None:
         return table, ()
