@@ -1,1 +1,1 @@
-"""Tests and measures that count combinations of levels."""
+"""Tests and measures from contingency tables."""

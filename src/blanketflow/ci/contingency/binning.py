@@ -1,7 +1,4 @@
-"""Turns columns into level codes for discrete tests. Bins are fitted on the rows of the table.
-
-Supervised binning is by the minimum description length of the classes (MDLP, Fayyad and Irani).
-"""
+"""Level codes of columns for discrete tests. Bins are fitted on the rows of the table."""
 
 from __future__ import annotations
 
@@ -25,12 +22,10 @@ BINNINGS = ("quantile", "uniform", "kmeans", "mdlp")
 def cut_points(values: np.ndarray, bins: int, binning: str, classes: np.ndarray | None = None) -> np.ndarray:
     """Return the inner borders of the bins of training values, shape (n,), ascending and distinct.
 
-    Ties may give fewer than `bins` bins; ``mdlp`` does not use `bins`, but the target's codes, `classes`. ``quantile``
-    makes equal counts, ``uniform`` equal widths, and ``kmeans`` takes the nearest centre of one-dimensional k-means,
-    started from equal widths.
+    Ties may give fewer than `bins` bins. ``quantile`` makes equal counts, ``uniform`` equal widths, ``kmeans``
+    one-dimensional k-means clusters, started from equal widths; ``mdlp`` ignores `bins` and uses `classes`, the
+    target's codes.
 
-    Examples
-    --------
     >>> cut_points(np.array([1.0, 2.0, 3.0, 4.0]), 2, "quantile")
     array([2.5])
     >>> cut_points(np.array([1.0, 2.0, 3.0, 40.0]), 2, "kmeans")
@@ -54,10 +49,10 @@ def cut_points(values: np.ndarray, bins: int, binning: str, classes: np.ndarray 
 
 
 def cut_points_of_rows(values: np.ndarray, bins: int, binning: str) -> np.ndarray:
-    """Return borders for the columns in the rows of a (k, n) matrix that give the same codes as `level_codes`.
+    """Return borders, (k, bins - 1), for columns in the rows of a (k, n) matrix; codes are equal to `level_codes`.
 
-    Only for ``quantile`` and ``uniform``. The borders, shape (k, bins - 1), ascend in each row, with repetitions: a
-    value's code counts the borders below it.
+    Only for ``quantile`` and ``uniform``. Borders ascend with repetitions: a code is the number of borders below a
+    value.
     """
     ordered = np.sort(values, axis=1)
     borders = borders_by_order(lambda places: ordered[:, places], values.shape[1], bins, binning)
@@ -72,11 +67,10 @@ def cut_points_of_rows(values: np.ndarray, bins: int, binning: str) -> np.ndarra
 def borders_by_order(
     order_statistics: Callable[[np.ndarray], np.ndarray], n_rows: int, bins: int, binning: str
 ) -> np.ndarray:
-    """Return the borders of many columns from the few order statistics that they depend on.
+    """Return the borders of k columns, (k, bins - 1), from the few order statistics that they depend on.
 
-    Only for ``quantile`` and ``uniform``. `order_statistics` returns the values at some positions of each of k sorted
-    columns, shape (k, number of positions). The borders, shape (k, bins - 1), ascend in each row, with repetitions, and
-    equal `cut_points` to the last bit.
+    Only for ``quantile`` and ``uniform``. `order_statistics` returns the values at given positions of each sorted
+    column, shape (k, positions). Borders ascend with repetitions and equal `cut_points` to the last bit.
     """
     if binning == "uniform":
         low, high = order_statistics(np.array([0, n_rows - 1])).T
@@ -115,10 +109,10 @@ def _between_centres(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | None = None) -> tuple[np.ndarray, int]:
-    """Return the codes 0 .. r - 1 of the levels that occur in a column, shape (n,), and r.
+    """Return the codes 0 .. r - 1 of the occurring levels of a column, shape (n,), and r.
 
-    Discrete columns, integer columns with few values, and numbers with no more values than bins keep their levels; all
-    others are binned by `cut_points`. Only ``mdlp`` may merge levels of numbers.
+    Discrete columns, integer columns with few values, and numbers with at most `bins` values keep their levels; others
+    are binned by `cut_points`. Only ``mdlp`` may merge levels of numbers.
     """
     if column.is_discrete or column.kind == INTEGER:
         codes, n_levels = ranks(whole_numbers(column))
@@ -165,9 +159,9 @@ def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 class Coder:
-    """Codes the columns of one table, on whose rows bins are fitted.
+    """Codes the columns of one table.
 
-    `target` is the position of the column whose classes ``mdlp`` uses; a numeric one is binned by quantiles first.
+    `target` is the position of the column whose classes ``mdlp`` uses; a numeric one is first binned by quantiles.
     """
 
     def __init__(self, table: Table, bins: int, binning: str, target: int | None) -> None:
@@ -183,20 +177,12 @@ class Coder:
 
 
 def mdlp_cut_points(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the cut points of a column with the minimum description length of the classes, ascending.
+    """Return the cut points of a column with the minimum description length of the classes (codes from 0), ascending.
 
-    The rows are split at the cut with the least class entropy if its information gain pays for the cut; then both parts
-    are split in the same way. Cuts lie halfway between two values.
+    Rows are split recursively, halfway between two values, at the cut with the least class entropy, if its information
+    gain pays for the cut. Fayyad, Irani (1993) Multi-interval discretization of continuous-valued attributes for
+    classification learning, IJCAI 13, 1022-1027.
 
-    Class codes are at least 0.
-
-    References
-    ----------
-    Fayyad, Irani (1993) Multi-interval discretization of continuous-valued attributes for classification learning,
-    IJCAI 13, 1022-1027.
-
-    Examples
-    --------
     >>> mdlp_cut_points(np.arange(20.0), (np.arange(20) >= 10).astype(int))
     array([9.5])
     """

@@ -1,8 +1,7 @@
-"""The columns of a table as codes of levels for the contingency kernels: lists of rows per level, or bit sets.
+"""Level codes of a table's columns for the contingency kernels: lists of rows per level, or bit sets.
 
-Columns are coded when first needed. Bit sets of all columns answer queries about many columns; sparse columns are coded
-from their stored cells, many at once. A group of columns becomes one column, whose levels are the combinations that
-occur.
+Columns are coded on first use. Queries for many columns use bit sets of all columns; sparse columns are coded from
+their stored cells. A group becomes one column, whose levels are the occurring combinations.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Code = Callable[[int], tuple[np.ndarray, int]]
 
 
 class CodedColumns:
-    """Coded columns, in the layout described in kernels/strata.py; in a file if those of the table are in one."""
+    """Coded columns in the layout of kernels/strata.py; memory-mapped if the table is."""
 
     def __init__(self, n_rows: int, n_columns: int, code: Code, in_file: bool = False) -> None:
         from ...kernels.strata import list_levels, stratify  # numba takes half a second to import: only if needed
@@ -57,7 +56,7 @@ class CodedColumns:
         return self.rows, self.level_start, self.first_level, self.n_levels, self.level_bits, self.first_bits
 
     def ensure(self, positions: Iterable[int]) -> None:
-        """Code the columns at these positions, unless they are coded already."""
+        """Code the columns at these positions if they are not coded yet."""
         if not self._coded.issuperset(positions):
             for position in positions:
                 if position not in self._coded:
@@ -99,9 +98,8 @@ class CodedColumns:
 
 
 class JointColumns(CodedColumns):
-    """One coded column per set of columns, whose levels are the combinations that occur. All sets are coded at once.
-
-    `sets` holds positions in `columns`.
+    """One coded column per set of columns, with the occurring combinations as levels; `sets` holds positions in
+    `columns`.
     """
 
     def __init__(self, columns: CodedColumns, sets: Sequence[tuple[int, ...]]) -> None:
@@ -124,9 +122,9 @@ def _nothing_to_code(position: int) -> tuple[np.ndarray, int]:
 
 
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """Return an array of at least some length, padded with zeros: the same one if it is long enough.
+    """Return the array if it has a minimum length, else one padded with zeros.
 
-    It grows by an eighth, in place if the system can: a copy of all columns would double their memory.
+    It grows by an eighth, in place if possible, since a copy of all columns would double the memory.
     """
     if length > len(array):
         array.resize((max(length, len(array) + len(array) // 8), *array.shape[1:]), refcheck=False)
@@ -134,10 +132,8 @@ def _with_room(array: np.ndarray, length: int) -> np.ndarray:
 
 
 def with_joint_levels(table: Table, groups: Mapping[str, Sequence[str]], coder: Coder) -> Table:
-    """Return a table with one categorical column for each group, in the place of its first column.
+    """Return a table with one categorical column per group, in place of its first column.
 
-    Examples
-    --------
     >>> from blanketflow.core.convert import as_table
     >>> table = as_table(np.array([[0, 0, 5], [0, 1, 6], [1, 0, 7], [0, 1, 8]]))
     >>> joint = with_joint_levels(table, {"site": ("x0", "x1")}, Coder(table, 5, "quantile", None))
@@ -174,11 +170,9 @@ BIT = -1
 
 
 class PackedColumns:
-    """Columns in the form that kernels/packed_columns.py describes.
+    """Columns in the layout of kernels/packed_columns.py; `n_levels`, (d,), counts their occurring levels.
 
-    Memory is at most twice the size of the bit sets, besides a chunk of the table.
-
-    `n_levels`, (d,), is the number of levels that occur in each column.
+    Memory is at most twice the size of the bit sets, plus a chunk of the table.
     """
 
     def __init__(self, coder: Coder) -> None:
@@ -201,7 +195,7 @@ class PackedColumns:
         self._own_levels = np.maximum(self.n_levels, 2).astype(np.int32)  # a constant column has an empty bit set
 
     def is_packed(self, columns: np.ndarray) -> np.ndarray:
-        """Return which of some columns are packed, shape (m,)."""
+        """Return which columns are packed, shape (m,)."""
         return self._first[columns] >= 0
 
     def cells(self, columns: tuple[int, ...]) -> tuple[np.ndarray, int] | None:
@@ -216,7 +210,7 @@ class PackedColumns:
         return int(self._own_levels[column])
 
     def level_counts(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many rows each level of some packed columns has, one behind the other, and where each starts."""
+        """Return the concatenated row counts of the levels of packed columns, and where each column's start."""
         sizes = self._own_levels[columns].astype(np.int64)
         start = np.concatenate([[0], np.cumsum(sizes)])
         of_bit_set = np.repeat(self._first[columns] - start[:-1], sizes) + np.arange(start[-1])
@@ -230,9 +224,8 @@ class PackedColumns:
         self, candidates: np.ndarray, cells: np.ndarray, n_strata: int, n_y: int, terms: np.ndarray, scale: float,
         is_entropy: bool = False, factorials: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """Return what `kernels.packed_information.packed_sums` writes for each candidate, shape (m,).
-
-        The second and the third are empty without `factorials`.
+        """Return the results of `kernels.packed_information.packed_sums`, (m,); the last two are empty without
+        `factorials`.
         """
         sums = np.empty(len(candidates), dtype=np.int64)
         n_asked = 0 if factorials is None else len(candidates)
@@ -323,7 +316,7 @@ class PackedColumns:
         self._pack_singly(np.flatnonzero(~is_coded))
 
     def _pack_singly(self, positions: np.ndarray) -> None:
-        """Pack columns that are coded one by one; columns with too many levels are left out."""
+        """Pack columns that are coded one by one, except those with too many levels."""
         width = max(1, CHUNK // max(1, self._table.n_rows))
         for at in range(0, len(positions), width):
             asked = positions[at : at + width]
@@ -363,11 +356,11 @@ class PackedColumns:
 def code_cells(
     columns: SparseColumns, start: int, stop: int, bins: int, binning: str, most_levels: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Code the stored cells of the sparse columns from `start` to `stop`, like `level_codes` but with zero first.
+    """Code the stored cells of sparse columns like `level_codes` but with zero first; return uint8 codes and level
+    counts.
 
-    Return a uint8 code per cell, 0 for zero if it occurs, and the number of levels of each column. That number is 0 for
-    columns that must be coded one by one, because `binning` depends on more than a few order statistics or `bins` is
-    above `most_levels`, which is at most 255.
+    The count is 0 for columns that must be coded one by one: `binning` needs more than a few order statistics, or
+    `bins` is above `most_levels`, at most 255.
     """
     from ...kernels import packed_cells
 

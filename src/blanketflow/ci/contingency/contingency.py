@@ -1,4 +1,4 @@
-"""The common part of the tests on contingency tables: their options, and the engine that codes and counts."""
+"""The shared part of the tests on contingency tables: their options, and the engine that codes and counts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MOST_TERMS = 2**20
 
 @dataclass
 class DiscreteTest(CITest):
-    """A test on level codes, with the options that define the levels of a numeric column."""
+    """A test on level codes, with the options for binning numeric columns."""
 
     joins_columns: ClassVar[bool] = True
 
@@ -61,7 +61,7 @@ class DiscreteTest(CITest):
     def bind_joined(
         self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
     ) -> BoundTest:
-        """Bind the test to one column in place of each group, whose levels are the combinations that occur."""
+        """Bind the test to a table with one column per group, whose levels are the occurring combinations."""
         return self.bind(self.joined(table, groups, target), seed=seed, target=target)
 
     def joined(self, table: Table, groups: Mapping[str, Sequence[str]], target: str | None) -> Table:
@@ -89,11 +89,11 @@ class ContingencyTest(DiscreteTest):
 
     @property
     def is_corrected(self) -> bool:
-        """Whether p-values allow for cells in which few rows are expected."""
+        """Whether p-values are corrected for small expected counts."""
         return False
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
-        """Return likelihood ratios pooled by D3; Pearson's X2 is taken for one, which it is in large samples."""
+        """Return likelihood ratios pooled by D3, as for G2; Pearson's X2 is asymptotically equal to it."""
         return pooled_p_values(copies) if stacked is None else pooled_likelihood_ratios(copies, stacked)
 
     def effects(self, results: CIResults) -> np.ndarray:
@@ -106,7 +106,7 @@ P_IS_1 = ("auto", "independent")
 
 
 class ContingencyEngine:
-    """Counts the candidates of a query and turns statistics into p-values."""
+    """Counts the tables of candidates and computes p-values."""
 
     takes_arrays = True
 
@@ -135,7 +135,7 @@ class ContingencyEngine:
         return self._tests(candidates, target, given)
 
     def evaluate_one(self, candidate: int, target: int, given: tuple[int, ...]) -> CIResult:
-        """Test one candidate: what `evaluate` finds, sooner."""
+        """Test one candidate, like `evaluate` but faster."""
         columns = self.columns
         columns.ensure((candidate, target, *given))
         asked, conditions = np.array((candidate,), dtype=np.int32), np.array(given, dtype=np.int32)
@@ -159,7 +159,7 @@ class ContingencyEngine:
         return results if fits else self._thin_tests(columns, asked, target, given)
 
     def _test_many_marginally(self, candidates: np.ndarray, target: int) -> CIResults:
-        """Test candidates with an empty conditioning set, for which only the number of occurring levels matters."""
+        """Test candidates with an empty conditioning set, where only the number of occurring levels matters."""
         statistic = self._g2(candidates, target, ())
         n_x, n_y = self.packed.n_levels[candidates], float(self.packed.n_levels[target])
         found = self._judged(statistic, (n_x - 1.0) * (n_y - 1.0), self.test.min_samples_per_cell * n_x * n_y)
@@ -168,7 +168,7 @@ class ContingencyEngine:
         return found
 
     def _correct_marginally(self, found: CIResults, candidates: np.ndarray, target: int) -> None:
-        """Correct p-values where few rows are expected in a cell, by the counts of the levels if they are packed."""
+        """Correct p-values for small expected counts, from the level counts if columns are packed."""
         from ...kernels.small_margins import correct_marginal_tests
 
         counted = self.packed.is_packed(candidates) & self.packed.is_packed(np.array([target]))
@@ -203,14 +203,14 @@ class ContingencyEngine:
     def information_and_chance(
         self, candidates: np.ndarray, target: int, given: tuple[int, ...]
     ) -> tuple[np.ndarray, Chance]:
-        """Return `information` and `chance`, sooner than one after the other."""
+        """Return `information` and `chance` together, which is faster."""
         (g2, expected, dofs), counted = self._by_packed(candidates, (*given, target), target, self.log_factorials)
         if not counted.all():
             return self.information(candidates, target, given), self.chance(candidates, target, given)
         return g2 / (2.0 * self.n_rows), self._chance(expected, dofs)
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-        """Return what `information` is by chance, for which the counts of levels in the strata are enough."""
+        """Return the `information` expected of independent columns, from level counts in the strata."""
         is_packed, of_target = self.packed.is_packed(candidates), np.array([target])
         if not given and is_packed.all() and self.packed.is_packed(of_target).all():
             return self._chance_of(self.packed.level_counts(candidates), self.packed.level_counts(of_target))
@@ -221,14 +221,14 @@ class ContingencyEngine:
         return Chance.joined(found)
 
     def _by_stratum(self, column: int, strata: np.ndarray, n_strata: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the counts of the levels of a column in each stratum, and where those of each stratum start."""
+        """Return a column's level counts in each stratum, and where those of each stratum start."""
         codes = self.columns.codes(column)
         n_levels = int(self.columns.n_levels[column])
         keys, counts = np.unique(strata * n_levels + codes, return_counts=True)
         return counts, np.searchsorted(keys, np.arange(n_strata + 1) * n_levels)
 
     def _chance_of(self, of_x: tuple[np.ndarray, np.ndarray], of_y: tuple[np.ndarray, np.ndarray]) -> Chance:
-        """Return it from counts of levels and where they start, as `kernels.expected_information` has them."""
+        """Return `chance` from level counts and their starts, see `kernels.expected_information`."""
         from ...kernels.expected_information import expected_sums
 
         m = (len(of_x[1]) - 1) // (len(of_y[1]) - 1)
@@ -257,9 +257,9 @@ class ContingencyEngine:
     def _by_packed(
         self, candidates: np.ndarray, columns: tuple[int, ...], target: int, factorials: np.ndarray | None = None
     ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-        """Return G2 of the candidates that can be counted from packed columns, and which these are.
+        """Return G2 of the candidates that are packed, and which these are.
 
-        With `factorials`, also the mean of n I by chance, in fixed point, and the degrees of freedom.
+        With `factorials`, also the expected n I of independent columns in fixed point, and the degrees of freedom.
         """
         packed, found = self.packed, self.packed.cells(columns)
         if found is None:
@@ -283,7 +283,7 @@ class ContingencyEngine:
         return np.log(self.n_rows) - sums / self.scale / self.n_rows
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns as one variable, whose levels are the combinations that occur."""
+        """Test each set as one variable, whose levels are the occurring combinations."""
         results = self._empty_results(len(candidates))
         cells, n_strata, n_combinations = self.columns.stratify(given, target)
         n_y = int(self.columns.n_levels[target])
@@ -301,26 +301,26 @@ class ContingencyEngine:
 
     @property
     def most_reliable_cells(self) -> float:
-        """The largest number of cells for which a test has enough rows to be reliable."""
+        """The largest number of cells with enough rows for a reliable test."""
         return self.n_rows / self.test.min_samples_per_cell if self.test.min_samples_per_cell else math.inf
 
     def n_levels(self, column: int) -> float:
-        """Return how many levels of a column occur."""
+        """Return the number of occurring levels of a column."""
         if column not in self._levels:
             self.columns.ensure((column,))
             self._levels[column] = float(self.columns.n_levels[column])
         return self._levels[column]
 
     def n_cells(self, columns: Sequence[int]) -> float:
-        """Return the number of cells of the joint table of some columns, by the levels that occur."""
+        """Return the number of cells of the joint table of some columns, from occurring levels."""
         return math.prod(map(self.n_levels, columns), start=1.0)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
-        """Return how many rows make `min_samples_per_cell` rows per cell."""
+        """Return how many rows give `min_samples_per_cell` rows per cell."""
         return math.ceil(self.test.min_samples_per_cell * self.n_cells((*columns_of(x), target, *given)))
 
     def joint(self, sets: Sequence[tuple[int, ...]]) -> JointColumns:
-        """Return one coded column for each set of columns."""
+        """Return one coded column per set of columns."""
         return JointColumns(self.columns, sets)
 
     @property
@@ -367,11 +367,11 @@ def fixed_point_terms(n_rows: int) -> tuple[np.ndarray, float]:
 
 
 class ContingencyByClusters(ContingencyEngine):
-    """The engine of a table with a design: `dof` and `reliable` are those of as many independent rows.
+    """The engine for a sample design; `dof` and `reliable` are those of as many independent rows.
 
-    Counts are sums of weights of mean 1, so that the statistic per row is that of the weighted distribution. The score
-    of a row for a cell is the product of what its indicators of the two levels differ by from their shares in the
-    stratum, over the root of the expected count: these scores add up to the terms of X2, squared.
+    Counts are sums of weights of mean 1. A row's score for a cell is the product of the deviations of its two level
+    indicators from their shares in the stratum, over the root of the expected count; the squared sums of scores are the
+    terms of X2.
     """
 
     def __init__(self, test: ContingencyTest, table: Table, target: int | None, design: Design) -> None:
@@ -385,7 +385,7 @@ class ContingencyByClusters(ContingencyEngine):
         return self._judge_all(results, self.columns, candidates, target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns as one variable, whose levels are the combinations that occur."""
+        """Test each set as one variable, whose levels are the occurring combinations."""
         results = super().evaluate_sets(candidates, target, given)
         for at, columns in enumerate(candidates):
             one = CIResults(*(values[at : at + 1] for values in results.columns().values()))
@@ -411,10 +411,9 @@ class ContingencyByClusters(ContingencyEngine):
         return self.information(candidates, target, given), self.chance(candidates, target, given)
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-        """Return that of as many independent rows, times the mean design effect of Rao and Scott.
+        """Return the chance of as many independent rows, times the mean design effect of Rao and Scott.
 
-        The design effect is the trace of the spread of a table's scores per degree of freedom, or 1 where a table is
-        too large for it.
+        The design effect is the trace of the scores' spread per degree of freedom, or 1 if the table is too large.
         """
         found, effects = super().chance(candidates, target, given), np.ones(len(candidates))
         dof, strata = self._tests(candidates.tolist(), target, given).dof, self._strata(target, given)
@@ -456,13 +455,13 @@ class ContingencyByClusters(ContingencyEngine):
         return results
 
     def _strata(self, target: int, given: tuple[int, ...]) -> tuple[np.ndarray, int, np.ndarray, int]:
-        """Return each row's stratum and their number, without empty ones, and its level of the target, likewise."""
+        """Return each row's stratum and the number of nonempty strata, and the same for the target's levels."""
         strata = np.unique(self.columns.stratify(given)[0], return_inverse=True)[1]
         y = self.columns.codes(target)
         return strata, int(strata.max(initial=0)) + 1, y, int(self.columns.n_levels[target])
 
     def _n_numbers(self, strata: tuple[np.ndarray, int, np.ndarray, int], n_x: int, counts_alone: bool) -> int:
-        """Return how many numbers the counts of a table take, or what its spread takes."""
+        """Return the memory, in numbers, of a table's counts or of its spread."""
         _, n_strata, _, n_y = strata
         if self._clusters.are_rows and not counts_alone:
             return n_strata * max(n_x, n_y) ** 2
@@ -486,14 +485,14 @@ class ContingencyByClusters(ContingencyEngine):
 
 
 class Counts(NamedTuple):
-    """Each row's cell of a table, (n,), and its counts, sums of weights of shape (strata, levels of Y, levels of X)."""
+    """Each row's cell, (n,), and the table of summed weights, (strata, levels of Y, levels of X)."""
 
     cells: np.ndarray
     observed: np.ndarray
 
     @property
     def shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The shares of the levels of Y and of X in each stratum, and the counts of strata, which broadcast."""
+        """Broadcastable shares of the levels of Y and of X in each stratum, and the counts of strata."""
         of_stratum = self.observed.sum(axis=(1, 2), keepdims=True)
         return (
             self.observed.sum(axis=2, keepdims=True) / of_stratum,
@@ -522,9 +521,9 @@ class Counts(NamedTuple):
         return centred / np.where(expected > 0, np.sqrt(expected), np.inf)
 
     def spread_of_rows(self, squares: np.ndarray) -> Spread:
-        """Return the spread where each row is a cluster, from the sums of squared weights of the cells.
+        """Return the spread where each row is a cluster, from the cells' sums of squared weights.
 
-        Rows of one cell have the same scores but for their weights, and those of two strata have none in common.
+        Rows of one cell have equal scores up to their weights; rows of two strata share no nonzero scores.
         """
         n, squares = len(self.cells), squares.reshape(self.observed.shape)
         of_y, of_x, of_stratum = self.shares
@@ -542,6 +541,6 @@ class Counts(NamedTuple):
 
 
 def _products(shares: np.ndarray) -> np.ndarray:
-    """Return the products of the scores of two levels, (strata, r, r), of the shares of r levels in each stratum."""
+    """Return the products of the scores of two levels, (strata, r, r), from the shares of r levels in each stratum."""
     inverse = np.divide(1.0, shares, out=np.zeros_like(shares), where=shares > 0)
     return np.eye(shares.shape[1]) * inverse[:, np.newaxis] - 1.0

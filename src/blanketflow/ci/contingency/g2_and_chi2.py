@@ -1,7 +1,4 @@
-"""The G2 (likelihood-ratio) and Pearson's chi-square tests of conditional independence on contingency tables.
-
-G2 = 2 n I(X;Y|Z) in nats. `contingency.py` has their common options and their engine on rows.
-"""
+"""The G2 (likelihood-ratio) and Pearson's chi-square tests of conditional independence; G2 = 2 n I(X;Y|Z) in nats."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ CHI_SQUARE, CORRECTED = "chi-square", "corrected"
 
 
 class _ChiSquareTest(ContingencyTest):
-    """A test on tables that are counted from rows, from packed codes, by clusters, or elsewhere."""
+    """A test on tables counted from rows, from packed codes, by clusters, or elsewhere."""
 
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
         """Return the engine; `seed` is not used."""
@@ -36,7 +33,7 @@ class _ChiSquareTest(ContingencyTest):
 
     @property
     def sums(self) -> str:
-        """What tests need of rows: tables of the target and two features, unless the target's classes make the bins."""
+        """What replaces rows: tables of the target and two features, unless bins use the target's classes."""
         return "" if self.binning == "mdlp" else TRIPLES
 
 
@@ -45,20 +42,19 @@ class G2(_ChiSquareTest):
     """G2 test on the contingency tables of X and Y in each stratum of the conditioning set.
 
     Numeric columns are binned on the rows of the bound table. A set of columns as X is one variable whose levels are
-    the combinations that occur. `contingency.py` says which tests are reliable and what their degrees of freedom are.
+    the occurring combinations. `contingency.py` defines reliability and degrees of freedom.
 
-    With sampling weights or clusters counts are sums of weights of mean 1, and p-values those of Rao and Scott's
-    correction of the second order from the totals of clusters (`clusters.py`). `statistic`, `dof` and `reliable`
-    stay those of as many independent rows; tables that take more than 2^25 numbers, such as cells times clusters, are
-    not reliable.
+    With sampling weights or clusters, counts are sums of weights of mean 1, and p-values have Rao and Scott's
+    second-order correction from the totals of clusters (`clusters.py`). `statistic`, `dof` and `reliable` are those of
+    as many independent rows; tables that need more than 2^25 numbers, such as cells times clusters, are unreliable.
 
-    With ``small_counts: corrected``, reliable tests allow for cells in which few rows are expected, where chi-square
-    rejects too many true nulls, or too few. Two columns of two values have Fisher's exact test if fewer than 20 rows
-    are expected in a cell: in up to 8 strata together (Freeman and Halton); without strata its mid-p-value, which finds
-    more, from 10 rows on. Where fewer than 5 are expected of other columns, the degrees of freedom are the mean of G2
-    over all permutations of X within strata, if it is larger: the semi-parametric test of Tsamardinos and Borboudakis,
-    with the mean itself in place of an estimate. `statistic` and `dof` stay as they are. So do p-values above 0.1 and
-    below 1e-10, those with a design, and those pooled over imputed copies.
+    With ``small_counts: corrected``, reliable tests are corrected for small expected counts, where chi-square is not
+    calibrated. Two columns of two values get Fisher's exact test if fewer than 20 rows are expected in a cell: in up to
+    8 strata together (Freeman and Halton); without strata its mid-p-value, which has more power, from 10 rows on. For
+    other columns with fewer than 5 expected, the degrees of freedom are the mean of G2 over all permutations of X
+    within strata, if it is larger: the semi-parametric test of Tsamardinos and Borboudakis, with the exact mean in
+    place of an estimate. `statistic` and `dof` are unchanged. So are p-values above 0.1 and below 1e-10, those with a
+    design, and those pooled over imputed copies.
 
     Examples
     --------
@@ -95,7 +91,7 @@ class G2(_ChiSquareTest):
 
     @property
     def is_corrected(self) -> bool:
-        """Whether p-values allow for cells in which few rows are expected."""
+        """Whether p-values are corrected for small expected counts."""
         return self.small_counts == CORRECTED
 
     def mutual_information(self, results: CIResults) -> np.ndarray:

@@ -34,23 +34,20 @@ ROWS_PER_STRATUM = 2
 class MIPermutation(DiscreteTest):
     """Permutation test of the plug-in mutual information, for samples too small for the chi-square distribution.
 
-    The target is permuted within each stratum of the conditioning set. This keeps its relation to Z and breaks its
-    relation to X. Under independence the p-value is exact for any sample size: (1 + b) / (1 + B) with b exceedances
-    in all B permutations, or h / l if the h-th exceedance occurs already at permutation l (Besag, Clifford).
+    The target is permuted within each stratum of the conditioning set, which preserves its relation to Z and breaks its
+    relation to X. The p-value is exact for any sample size: (1 + b) / (1 + B) for b exceedances in B permutations, or h
+    / l if the h-th exceedance occurs at permutation l (Besag, Clifford). The statistic is G2 = 2 n I with adjusted
+    degrees of freedom, so that candidates with the smallest possible p-value can be ordered.
 
-    The statistic is G2 = 2 n I with adjusted degrees of freedom, so that candidates with the smallest possible p-value
-    can still be ordered.
+    A test is unreliable if strata have fewer than two rows on average: almost nothing is permuted, and p is near 1.
 
-    Where strata have fewer than two rows on average, there is next to nothing to permute: p is near 1 whatever the
-    relation, and the test is not reliable.
-
-    With `asymptotic_from`, tables with that many rows per cell have the p-value of `g2` with ``small_counts:
-    corrected``, which takes no permutations and has no lower limit: as right where that is, and far faster on large
+    With `asymptotic_from`, tables with that many rows per cell get the p-value of `g2` with ``small_counts:
+    corrected``, which needs no permutations and has no lower limit. It is as accurate there, and much faster on large
     tables.
 
-    With `permute` whole clusters of rows, or rows within their cluster, change places. Given Z a cluster changes places
-    only with one that has as many rows in each stratum. The test is not reliable if fewer than half of the clusters, or
-    rows, have another one to change places with.
+    With `permute`, whole clusters or the rows within a cluster are permuted. Given Z, a cluster is exchanged only with
+    one that has as many rows in each stratum. The test is unreliable if fewer than half of the clusters, or rows, can
+    be exchanged.
 
     Examples
     --------
@@ -96,7 +93,7 @@ class MIPermutation(DiscreteTest):
         return _MIPermutationEngine(self, table, seed, target)
 
     def check(self, where: str | None = None) -> None:
-        """Raise `ParameterError` if an option is out of range, or two do not go together."""
+        """Raise `ParameterError` if an option is out of range or options conflict."""
         super().check(where)
         if self.permute != ROWS and self.asymptotic_from is not None:
             raise ParameterError(
@@ -105,11 +102,11 @@ class MIPermutation(DiscreteTest):
             )
 
     def smallest_p(self) -> float:
-        """Return the p-value if no permutation is as dependent as the data; 0 if some p-values take no permutations."""
+        """Return the p-value without exceedances; 0 if some p-values use no permutations."""
         return self.saturated_p() if self.asymptotic_from is None else 0.0
 
     def saturated_p(self) -> float:
-        """Return the p-value if no permutation is as dependent as the data."""
+        """Return the p-value without exceedances."""
         return 1.0 / (1.0 + self.n_permutations)
 
     def to_reach(self, level: float) -> str:
@@ -162,7 +159,7 @@ class _MIPermutationEngine:
         return self.statistics.information_and_chance(candidates, target, given)
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-        """Return what `information` is by chance, without permutations."""
+        """Return the `information` expected of independent columns, without permutations."""
         return self.statistics.chance(candidates, target, given)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
@@ -170,7 +167,7 @@ class _MIPermutationEngine:
         return self.statistics.entropy(candidates, given)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
-        """Return how many rows are enough if all combinations of the given columns' levels occur; None of clusters."""
+        """Return how many rows are enough if all combinations of the given levels occur; None with clusters."""
         if self._clusters is not None:
             return None
         return math.ceil(ROWS_PER_STRATUM * self.statistics.n_cells(given))
@@ -178,7 +175,7 @@ class _MIPermutationEngine:
     def _with_p(
         self, results: CIResults, columns: CodedColumns, candidates: np.ndarray, target: int, given: tuple[int, ...]
     ) -> CIResults:
-        """Replace the p-values of G2 by p-values from permutations, where tables are thin."""
+        """Replace p-values of G2 by permutation p-values in thin tables."""
         thin = np.flatnonzero(~results.reliable)
         if len(thin):
             p_value, is_reliable = self._by_permutations(columns, candidates[thin], target, given)
@@ -189,7 +186,7 @@ class _MIPermutationEngine:
     def _by_permutations(
         self, columns: CodedColumns, candidates: np.ndarray, target: int, given: tuple[int, ...]
     ) -> tuple[np.ndarray, bool]:
-        """Return the p-values of candidates, and whether there is enough to permute."""
+        """Return the p-values of candidates, and whether enough can be permuted."""
         columns.ensure(candidates.tolist())
         exceedances, n_drawn = (np.empty(len(candidates), dtype=np.int64) for _ in range(2))
         cells, n_strata, _ = self.statistics.columns.stratify(given, target)

@@ -1,7 +1,6 @@
-"""Contingency tests without a matrix of codes: on tables counted elsewhere, or counted on demand from packed codes.
+"""Contingency tests on packed codes of 1 to 16 bits per cell, or on tables counted elsewhere, with identical results.
 
-Packed codes take 1 to 16 bits per cell. A table in a mapped file is tested this way. Results are the same to the last
-bit.
+Memory-mapped tables are tested this way.
 """
 
 from __future__ import annotations
@@ -40,10 +39,8 @@ MOST_CODES = 2**16
 
 
 class PackedCodes:
-    """Packed columns by position, in the layout described in kernels/packed_codes.py; in a mapped file if asked.
+    """Packed columns by position, in the layout of kernels/packed_codes.py; memory-mapped on request.
 
-    Examples
-    --------
     >>> held = PackedCodes(3, 2)
     >>> held.add((0, 2), (1, 3))
     >>> held.put(0, 0, np.array([0, 1, 1])), held.put(1, 0, np.array([2, 0, 2]))
@@ -65,11 +62,11 @@ class PackedCodes:
 
     @staticmethod
     def n_bytes(n_rows: int, n_levels: Iterable[int]) -> int:
-        """Return how many bytes the codes of columns take, but for what fills the last block."""
+        """Return the size of the columns' codes in bytes, without the padding of the last block."""
         return sum(_bits(one) * n_rows // 8 for one in n_levels)
 
     def add(self, *columns: tuple[int, int]) -> None:
-        """Make room for the codes of columns, given as pairs of position and number of codes.
+        """Allocate the codes of columns, given as pairs of position and number of codes.
 
         Raises `UnsupportedError` if one has more than 65,536 codes.
         """
@@ -88,7 +85,7 @@ class PackedCodes:
             self._packed.resize(self._used, refcheck=False)  # in place where the system can; new bytes are zeros
 
     def put(self, column: int, first_row: int, codes: np.ndarray) -> None:
-        """Pack the codes of rows from `first_row` on, a multiple of a block's rows, once."""
+        """Pack the codes of rows from `first_row` on, a multiple of the block size; each block once."""
         size, bits = self._kernels.BLOCK, int(self._bits[column])
         n_bytes, codes = size * bits // 8, codes.astype(np.uint16)
         at = int(self._starts[column]) + first_row // size * n_bytes
@@ -97,7 +94,7 @@ class PackedCodes:
             at += n_bytes
 
     def count(self, sets: Sequence[tuple[int, ...]], others: tuple[int, ...]) -> list[np.ndarray | None]:
-        """Return the tables of sets of columns with some others: one axis for each column; None for too many cells."""
+        """Return the tables of sets of columns with some others, one axis per column; None for too many cells."""
         shapes = [tuple(self.n_levels[[*members, *others]].tolist()) for members in sets]
         found: list[np.ndarray | None] = [None] * len(sets)
         for asked in _passes([math.prod(shape) for shape in shapes]):
@@ -123,7 +120,7 @@ def _bits(n_levels: int) -> int:
 
 
 def _passes(sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Yield which tables are counted together: as many as rows can take turns in, or one large one."""
+    """Yield which tables are counted together: as many as fit the alternating counters, or one large one."""
     held: list[int] = []
     for at, size in enumerate(sizes):
         if size > MOST_CELLS:
@@ -137,7 +134,7 @@ def _passes(sizes: Sequence[int]) -> Iterator[list[int]]:
 
 
 class PackedTables:
-    """Tables by the names of columns, counted from packed codes; `cross_products` says that there are no products."""
+    """Tables by column names, counted from packed codes; `cross_products` is None."""
 
     cross_products = None
 
@@ -146,7 +143,7 @@ class PackedTables:
         self._place = {name: at for at, name in enumerate(names)}
 
     def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the tables of columns, with their axes as asked; None for one of more than 2^25 cells.
+        """Return the tables of columns, with axes in the order of the query; None for one of more than 2^25 cells.
 
         Tables that end with the same columns are counted together.
         """
@@ -159,12 +156,12 @@ class PackedTables:
         return self._packed.count(members, placed[0][len(placed[0]) - shared :])
 
     def in_order(self, names: Iterable[str]) -> Columns:
-        """Return different columns in the order of the table."""
+        """Return distinct columns in the order of the table."""
         return tuple(sorted(set(names), key=self._place.__getitem__))
 
 
 class PackedTable(PackedTables):
-    """The codes of a table's columns, packed in a mapped file when they are first asked for."""
+    """The codes of a table's columns, packed in a memory-mapped file on first use."""
 
     def __init__(self, coder: Coder) -> None:
         names = coder.table.names
@@ -172,7 +169,7 @@ class PackedTable(PackedTables):
         self._code: Callable[[int], tuple[np.ndarray, int]] = coder.codes
 
     def n_levels(self, column: int) -> int:
-        """Return how many levels of a column, by its position, occur."""
+        """Return the number of occurring levels of a column, by position."""
         if not self._packed.n_levels[column]:
             codes, n_levels = self._code(column)
             if n_levels > MOST_CODES:
@@ -182,7 +179,7 @@ class PackedTable(PackedTables):
         return int(self._packed.n_levels[column])
 
     def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the tables of columns; None for all where a column has too many levels, or one has too many cells."""
+        """Return the tables of columns; None for all if a column has too many levels, or for one of too many cells."""
         if any(self.n_levels(self._place[name]) > MOST_CODES for name in {name for one in sets for name in one}):
             return [None] * len(sets)
         return super().counted_each(sets)
@@ -193,15 +190,15 @@ Columns = tuple[str, ...]
 
 
 def prepared(test: ContingencyTest, table: Any) -> CountedEngine:
-    """Return the engine on a table without rows, which has the statistics that are known of them."""
+    """Return the engine for a table without rows, from its sufficient statistics."""
     return CountedEngine(test, table.names, table.statistics)
 
 
 class CountedEngine(ContingencyEngine):
-    """Answers queries from `SufficientStatistics`, or from tables that are counted on demand.
+    """Computes results from `SufficientStatistics`, or from tables counted on demand.
 
-    A test whose table was refused (a cell is too small, or there are too many) is unreliable and finds nothing; such
-    tables are listed in `refused`.
+    A test whose table was refused (a cell is too small, or there are too many cells) is unreliable with p = 1; its
+    columns are recorded in `refused`.
     """
 
     def __init__(self, test: ContingencyTest, names: Sequence[str], statistics: Counts) -> None:
@@ -259,19 +256,19 @@ class CountedEngine(ContingencyEngine):
         return self.information(candidates, target, given), self.chance(candidates, target, given)
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-        """Return what `information` is by chance; 0 where the table was refused."""
+        """Return the `information` expected of independent columns; 0 if the table was refused."""
         tables = self._tables([(candidate,) for candidate in candidates.tolist()], (*given, target))
         return Chance.joined([Chance.none(1) if table is None else self._chance_in(table) for table in tables])
 
     def _chance_in(self, table: np.ndarray) -> Chance:
-        """Return it from the table of X, Z and Y."""
+        """Return `chance` from the table of X, Z and Y."""
         cells = table.reshape(len(table), -1, table.shape[-1])
         by_stratum = cells.sum(axis=2).T, cells.sum(axis=0)
         of_x, of_y = ((c[c > 0], np.cumsum([0, *np.count_nonzero(c, axis=1)])) for c in by_stratum)
         return self._chance_of(of_x, of_y)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
-        """Return H(X, Z) of each candidate in nats; 0 where the table was refused."""
+        """Return H(X, Z) of each candidate in nats; 0 if the table was refused."""
         tables = self._tables([(candidate,) for candidate in candidates.tolist()], given)
         terms = [None if table is None else self._sum_of_terms(table.ravel(), *self.fixed_point) for table in tables]
         of_all = self.n_rows * np.log(self.n_rows) * self.scale
@@ -279,20 +276,22 @@ class CountedEngine(ContingencyEngine):
         return np.log(self.n_rows) - sums / self.scale / self.n_rows
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns as one variable, whose levels are the combinations that occur."""
+        """Test each set as one variable, whose levels are the occurring combinations."""
         return self._tests(candidates, target, given)
 
     def n_levels(self, column: int) -> float:
-        """Return how many levels of a column occur; infinitely many, since no test is reliable, if it was refused."""
+        """Return the number of occurring levels of a column; infinity if its table was refused, so that no test is
+        reliable.
+        """
         if column not in self._levels:
             table = self._tables([(column,)], ())[0]
             self._levels[column] = math.inf if table is None else float(len(table))
         return self._levels[column]
 
     def _tables(self, sets: Iterable[tuple[int, ...]], others: tuple[int, ...]) -> list[np.ndarray | None]:
-        """Return the tables of sets of columns with some others: the levels that occur of each, those of a set joint.
+        """Return the tables of sets of columns with some others, restricted to occurring levels; None if refused.
 
-        None where it was refused. Raises `TablesNotCounted` with all that are missing.
+        The levels of a set are joint. Raises `TablesNotCounted` with all that are missing.
         """
         asked, found = [(members, tuple(self._names[at] for at in (*members, *others))) for members in sets], []
         for (members, names), table in zip(
@@ -310,9 +309,9 @@ class CountedEngine(ContingencyEngine):
 
 
 class PackedTableEngine(CountedEngine):
-    """Answers queries from packed codes, which take a quarter of a byte a cell for four levels.
+    """Computes results from packed codes, which take a quarter of a byte per cell for four levels.
 
-    Queries about tables of more than 2^25 cells are answered from the lists of rows.
+    Tables of more than 2^25 cells are counted from the lists of rows.
     """
 
     def __init__(self, test: ContingencyTest, table: Table, target: int | None) -> None:
@@ -325,7 +324,7 @@ class PackedTableEngine(CountedEngine):
         return ContingencyEngine(*self._rows_of)
 
     def n_levels(self, column: int) -> float:
-        """Return how many levels of a column occur."""
+        """Return the number of occurring levels of a column."""
         return float(self._packed_table.n_levels(column))
 
     def _tests(self, candidates: Sequence[Candidate], target: int, given: tuple[int, ...]) -> CIResults:
@@ -340,7 +339,7 @@ class PackedTableEngine(CountedEngine):
         )
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
-        """Return what `information` is by chance."""
+        """Return the `information` expected of independent columns."""
         found = super().chance(candidates, target, given)
         return self._on_rows.chance(candidates, target, given) if self._refused_one() else found
 
@@ -350,6 +349,6 @@ class PackedTableEngine(CountedEngine):
         return self._on_rows.entropy(candidates, given) if self._refused_one() else found
 
     def _refused_one(self) -> bool:
-        """Return whether a table was not counted since the last call."""
+        """Return whether a table was refused since the last call."""
         refused, self.refused = bool(self.refused), set()
         return refused

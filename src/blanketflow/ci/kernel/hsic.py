@@ -40,21 +40,21 @@ class HSIC(CITest):
     """Kernel test of (conditional) independence: detects any kind of dependence between any kinds of columns.
 
     The statistic is the biased HSIC, tr(K H L H) / (m - 1)^2, for m rows, kernel matrices K of X and L of the target,
-    and H = I - 11'/m. A kernel is exp(-d^2 / (2 sigma^2)) on standardised numeric columns, with sigma the median
-    non-zero distance, and the delta kernel on categorical and boolean ones. A set of columns has one kernel on its
-    joint vector: one Gaussian on all its numeric columns, times a delta on all its discrete ones.
+    and H = I - 11'/m. The kernel is exp(-d^2 / (2 sigma^2)) on standardised numeric columns, with sigma the median
+    non-zero distance, and the delta kernel on categorical and boolean ones. A set of columns has one joint kernel: a
+    Gaussian on its numeric columns, times a delta on its discrete ones.
 
-    Given Z the statistic is tr(Kr Lr) / (m - 1)^2, where Kr = R H K H R and Lr are the residuals of kernel ridge
-    regression on Z, R = ridge (H M H + ridge I)^-1, and M is the kernel matrix of Z. Then K is the kernel of (X, Z),
-    and L the kernel of (T, Z).
+    Given Z the statistic is tr(Kr Lr) / (m - 1)^2, where Kr = R H K H R and Lr are residuals of kernel ridge regression
+    on Z, R = ridge (H M H + ridge I)^-1, and M is the kernel matrix of Z. Then K is the kernel of (X, Z), and L the
+    kernel of (T, Z).
 
-    Tables with more than `n_landmarks` different rows are approximated (Nystroem), so no m x m matrix is stored. The
-    landmarks of all columns are the first different rows in the same random order.
+    Tables with more than `n_landmarks` distinct rows are approximated (Nystroem), so no m x m matrix is stored. The
+    landmarks of all columns are the first distinct rows in the same random order.
 
-    ``trace_error`` above 0 makes tests fast instead of exact: an incomplete Cholesky decomposition of each kernel
-    leaves out at most this share of its trace, whatever the number of rows and `n_landmarks`. The median distance is
-    then that of 300 rows, and the variance given Z is estimated from the pairs of 400. docs/ci-tests.md has its rates.
-    The sets of which ``bahsic`` leaves out one column at a time are not approximated so, only its target.
+    ``trace_error`` above 0 replaces exact computation by a fast one: an incomplete Cholesky decomposition of each
+    kernel omits at most this share of its trace, for any number of rows and `n_landmarks`. The median distance is that
+    of 300 rows, and the variance given Z is estimated from the pairs of 400. docs/ci-tests.md has the error rates. In
+    ``bahsic`` only the target is approximated this way, not the sets without each column.
 
     Notes
     -----
@@ -64,9 +64,9 @@ class HSIC(CITest):
     bootstrap), because permuted residuals lose their relation to Z and reject 16 % of true nulls at 50 rows with three
     columns in Z. docs/ci-tests.md has the rates of both.
 
-    Zhang et al. join Z to X only. If Z is joined to both sides, the test is symmetric and better at dependence that
-    changes its sign with Z: T = 0.6 sign(Z) X + noise is found in 23 % of samples of 50 rows, and with Z joined to X
-    only in 15 %.
+    Zhang et al. join Z to X only. Joining Z to both sides makes the test symmetric, with more power for dependence that
+    changes its sign with Z: T = 0.6 sign(Z) X + noise is found in 23 % of samples of 50 rows, with Z joined to X only
+    in 15 %.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class HSIC(CITest):
         return _HSICEngine(self, table, seed)
 
     def check(self, where: str | None = None) -> None:
-        """Raise `ParameterError` if an option is out of range, or `permute` is set where nothing is permuted."""
+        """Raise `ParameterError` if an option is out of range, or `permute` is set but nothing is permuted."""
         super().check(where)
         if self.permute != ROWS and self.null != "permutation":
             raise ParameterError(
@@ -143,7 +143,7 @@ class HSIC(CITest):
     def bind_joined(
         self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
     ) -> BoundHSIC:
-        """Bind the test to a table of which each group has one kernel on the joint vector of its columns."""
+        """Bind the test to a table in which each group has one joint kernel."""
         named = table_of_variables(table, groups)
         whole, strata = with_strata(self, checked_table(self, table))
         members = [*(tuple(groups.get(name, (name,))) for name in named.names), *((whole.names[at],) for at in strata)]
@@ -151,7 +151,7 @@ class HSIC(CITest):
 
 
 class BoundHSIC(BoundTest):
-    """A bound test that can also give statistics alone, because the p-value of a set of columns costs the most."""
+    """A bound test that can return statistics without p-values, which are the most expensive part for sets."""
 
     engine: _HSICEngine
 
@@ -178,7 +178,7 @@ class BoundHSIC(BoundTest):
         return np.array([known[c] for c in candidates])
 
     def growing(self) -> GrowingColumns:
-        """Return what gives the `statistics` of single columns that are added one by one, for less."""
+        """Return an object that computes the `statistics` of columns added one by one at lower cost."""
         self._check_no_strata()
         return GrowingColumns(self)
 
@@ -189,10 +189,10 @@ class BoundHSIC(BoundTest):
             )
 
     def statistics_without_each(self, xs: Sequence[str | int], y: str | int) -> np.ndarray:
-        """Return the HSIC of two or more columns without one of them, for each in turn, with another column `y`.
+        """Return the HSIC of two or more columns without each of them in turn, with another column `y`, in the order of
+        `xs`.
 
-        These are the `statistics` of all these sets, in the order of `xs`, for little more than the exponentials of
-        their kernels. Each set counts as a test. Raises like `test_many`.
+        Costs little more than the exponentials of their kernels. Each set counts as a test. Raises like `test_many`.
         """
         self._check_no_strata()
         columns, target = [self.table.position(x) for x in xs], self.table.position(y)
@@ -224,7 +224,7 @@ class _Side:
 
 
 class _HSICEngine:
-    """Kernels of variables: of the table's columns, or by position of some of them (`members`, by name) together."""
+    """Kernels of the table's columns, or of groups of them (`members`, by name)."""
 
     def __init__(self, test: HSIC, table: Table, seed: int, members: Sequence[tuple[str, ...]] | None = None) -> None:
         self.test, self.table, self.seed, self._members = test, table, seed, members
@@ -236,7 +236,7 @@ class _HSICEngine:
         self._kept_bytes = 0
 
     def side(self, columns: tuple[int, ...]) -> _Side:
-        """Return the features of the joint kernel of some columns, and cache them."""
+        """Return the cached features of the joint kernel of some columns."""
         if columns not in self._sides:
             if self._kept_bytes > KEPT_BYTES:
                 self._sides, self._kept_bytes = {}, 0
@@ -250,7 +250,7 @@ class _HSICEngine:
         return kernel_features(columns, self.test.n_landmarks)
 
     def statistic(self, candidate: Candidate, target: int) -> float:
-        """Return the HSIC of a column, or of a set of columns (without computing their features), with the target."""
+        """Return the HSIC of a column or a set with the target; features of sets are not computed."""
         if self.table.n_rows < null.FEWEST_ROWS:
             return 0.0
         target_side = self.side((target,))
@@ -279,7 +279,7 @@ class _HSICEngine:
         return cross / (self.table.n_rows - 1) ** 2
 
     def _columns(self, columns: Sequence[int]) -> list[Column]:
-        """Return columns with rows in random order, sorted by name so that their order in the table does not matter."""
+        """Return columns with rows in random order, sorted by name so that table order does not matter."""
         return [self.table[name].take(self._order) for name in self._names(columns)]
 
     def _names(self, columns: Sequence[int]) -> list[str]:
@@ -288,11 +288,11 @@ class _HSICEngine:
         return sorted(name for position in columns for name in self._members[position])
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate by itself."""
+        """Test each candidate separately."""
         return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set as one joint variable; the regression on Z and the target's side are shared."""
+        """Test each set as one joint variable; the regression on Z and the target's features are shared."""
         residual = residual_of(self.side(given).features, self.test.ridge) if given else None
 
         def side(columns: tuple[int, ...]) -> _Side:
@@ -351,12 +351,10 @@ BESIDE_BYTES = 2**26
 
 
 class GrowingColumns:
-    """Columns that are added one by one, and the `statistics` of all of them with another column.
+    """Columns added one by one, and the `statistics` of all of them with another column.
 
-    Candidates are multiplied together: with 80 rows and 1,000 columns this takes a tenth of the time of single ones.
+    Candidates are multiplied together; with 80 rows and 1,000 columns this takes a tenth of the time of single ones.
 
-    Examples
-    --------
     >>> from blanketflow.ci import get_ci_test
     >>> bound = get_ci_test("hsic").bind(np.random.default_rng(0).normal(size=(50, 3)))
     >>> columns = bound.growing()
@@ -392,7 +390,7 @@ class GrowingColumns:
         self._end = end
 
     def statistics(self, y: str | int) -> np.ndarray:
-        """Return the HSIC of each column with another one, in the order of their addition; each counts as a test."""
+        """Return the HSIC of each column with another one, in the order of addition; each counts as a test."""
         bound, target = self._bound, self._bound.table.position(y)
         bound.spend(len(self))
         side = bound.engine.side((target,))

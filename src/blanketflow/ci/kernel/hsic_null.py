@@ -1,4 +1,4 @@
-"""The null distribution of the HSIC: moments and draws of ||A' B||^2 for two centred feature matrices A and B."""
+"""The null distribution of the HSIC: moments and samples of ||A' B||^2 for centred feature matrices A and B."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def traces(a: np.ndarray) -> tuple[float, float, float]:
 
 
 def permutation_moments(a: tuple[float, float, float], b: tuple[float, float, float], n: int) -> tuple[float, float]:
-    """Return mean and variance of ||A' P B||^2 over all n! permutations P of the rows, from the `traces` of A and B.
+    """Return mean and variance of ||A' P B||^2 over all n! row permutations P, n >= 4, from the `traces` of A and B.
 
-    Kazi-Aoual, Hitier, Sabatier, Lebreton (1995), 10.1016/0167-9473(94)00064-2. Needs n >= 4.
+    Kazi-Aoual, Hitier, Sabatier, Lebreton (1995), 10.1016/0167-9473(94)00064-2.
     """
     mean = a[0] * b[0] / (n - 1)
     spread_a, spread_b = ((n - 1) * squares - trace**2 for trace, squares, _ in (a, b))
@@ -54,8 +54,8 @@ def permutation_moments(a: tuple[float, float, float], b: tuple[float, float, fl
 def residual_moments(a: np.ndarray, b: np.ndarray, pairs: np.ndarray) -> tuple[float, float]:
     """Return mean and variance of ||A' B||^2 for residuals given Z, by the gamma approximation of Zhang et al. (2011).
 
-    They are tr M and 2 tr M^2, where M is the elementwise product of A A' and B B'. In tr M^2 all pairs of different
-    rows are estimated from the pairs among some rows, `pairs`.
+    They are tr M and 2 tr M^2 for the elementwise product M of A A' and B B'; the off-diagonal part of tr M^2 is
+    estimated from the `pairs` of some rows.
     """
     diagonal = np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b)
     share = len(pairs) * (len(pairs) - 1) / (len(a) * (len(a) - 1))
@@ -69,7 +69,7 @@ def residual_moments(a: np.ndarray, b: np.ndarray, pairs: np.ndarray) -> tuple[f
 def permuted(
     a: np.ndarray, b: np.ndarray, n_draws: int, rng: np.random.Generator, exchange: Exchange | None = None
 ) -> np.ndarray:
-    """Return ||A' P B||^2 for random permutations P of the rows, or of what is exchanged, shape (n_draws,)."""
+    """Return ||A' P B||^2 for random permutations P of the rows or exchangeable units, shape (n_draws,)."""
     moved = (rng.permutation(len(b)) if exchange is None else exchange.permutation(rng) for _ in range(n_draws))
     return np.array([cross(a, b[rows]) for rows in moved])
 
@@ -79,8 +79,8 @@ def multiplied(
 ) -> np.ndarray:
     """Return ||A' G B||^2 for random diagonal matrices G of standard normal numbers (a wild bootstrap), (n_draws,).
 
-    Rows of one cluster, by numbers of shape (n,), have one number in common (a wild cluster bootstrap). Else its mean
-    and variance are the `residual_moments`. Random signs would leave out the variance of the diagonal.
+    With clusters, numbers of shape (n,), rows of a cluster share a number (a wild cluster bootstrap); otherwise mean
+    and variance are the `residual_moments`. Random signs would omit the variance of the diagonal.
     """
     n = len(a)
     multipliers = rng.normal(size=(n_draws, n if clusters is None else clusters.max() + 1))

@@ -1,12 +1,12 @@
 """Kernel features of columns: a matrix Phi with Phi Phi' = K, exact or from landmark rows, so that K is never stored.
 
-Rows are in random order, so the first rows are a random sample, which is the same for all columns.
+Rows are in the same random order for all columns, so the first rows are a random sample.
 
-`cross_without_each` computes the HSIC of a set of d columns without each of them in turn. Squared distances are sums
-over columns. In an exact kernel, and for the widths, one column is subtracted from the sum over all
-(kernels/gaussian_without_each.py). Between landmarks and other rows the sums are built by halving: the columns of one
-half share the sum over the other half, which takes log2(d) additions per column instead of d - 1. Neither loses digits:
-rows that are equal without a column have a distance of exactly 0.
+`cross_without_each` computes the HSIC of d columns without each of them in turn. In an exact kernel, and for the
+widths, one column is subtracted from the summed squared distances (kernels/gaussian_without_each.py). Between landmarks
+and other rows the sums are built by halving: the columns of one half share the sum over the other half, which takes
+log2(d) additions per column instead of d - 1. Neither loses digits: rows that are equal without a column have a
+distance of exactly 0.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ STEP = 128
 
 
 class JointKernel:
-    """One kernel on the joint vector of some columns: Gaussian on numeric columns, times delta on discrete ones.
+    """One kernel on the joint vector of some complete columns: Gaussian on numeric columns, times delta on discrete
+    ones.
 
     The Gaussian is exp(-d^2 / (2 sigma^2)) with Euclidean distances d of standardised columns; sigma is the median
-    non-zero distance of the first `median_rows` rows, by default `MEDIAN_ROWS`. The delta kernel is 1 if all discrete
-    columns (categorical, boolean) agree, else 0.
-
-    Columns have no missing cells, and their rows are in random order.
+    non-zero distance of the first `median_rows` rows (default `MEDIAN_ROWS`). The delta kernel is 1 if all discrete
+    columns agree, else 0. Rows are in random order.
     """
 
     def __init__(self, columns: Sequence[Column], median_rows: int | None = None) -> None:
@@ -58,7 +57,7 @@ class JointKernel:
         return kernel
 
     def column(self, row: int) -> np.ndarray:
-        """Return the kernel between all rows and one, shape (n,): that of a call, in a third of its time."""
+        """Return the kernel between all rows and one, shape (n,), in a third of the time of a call."""
         kernel = self._by_column - self._by_column[:, row : row + 1]
         kernel *= kernel
         kernel = kernel.sum(axis=0)  # in the order of columns
@@ -73,7 +72,7 @@ class JointKernel:
         return np.ascontiguousarray(self.numbers.T)
 
     def lower(self, rows: np.ndarray) -> np.ndarray:
-        """Return the kernel among rows, with zeros above most of its lower triangle: `factor` reads no more."""
+        """Return the lower triangle of the kernel among rows, the part read by `factor`; most of the rest is zero."""
         kernel = np.zeros((len(rows), len(rows)))
         for start in range(0, len(rows), STEP):
             part = slice(start, start + STEP)
@@ -93,8 +92,6 @@ def vectors(columns: Sequence[Column]) -> tuple[np.ndarray, np.ndarray]:
 def distinct_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the first row of each group of equal rows, ascending, shape (m,), and each row's group, shape (n,).
 
-    Examples
-    --------
     >>> distinct_rows(np.array([[3.0], [1.0], [3.0], [2.0]]))
     (array([0, 1, 3]), array([0, 1, 0, 2]))
     """
@@ -118,13 +115,10 @@ def landmark_rows(values: np.ndarray, n_landmarks: int) -> tuple[np.ndarray, np.
 def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
     """Return centred features of the joint kernel of some columns: Phi of shape (n, r) with Phi Phi' = H K H.
 
-    Rows are in random order, and landmarks are the first distinct ones, at most `n_landmarks`; r is at most their
-    number. The features are those of Nystroem's approximation, which is exact if every distinct row is a landmark. A
-    pivoted Cholesky decomposition leaves out landmarks that others span. Constant columns have features of 0, to
+    Nystroem's approximation with the first distinct rows, at most `n_landmarks`, as landmarks; exact if every distinct
+    row is one. A pivoted Cholesky decomposition drops redundant landmarks. Constant columns have features of 0, to
     rounding. Memory is O(n n_landmarks + n_landmarks^2).
 
-    Examples
-    --------
     >>> column = Column("c", "categorical", np.array([0, 1, 1, 1]), ("no", "yes"))
     >>> phi = kernel_features([column], 10)
     >>> (phi @ phi.T).round(4)[0].tolist()
@@ -139,14 +133,12 @@ def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
 
 
 def low_rank_features(columns: Sequence[Column], trace_error: float, median_rows: int) -> np.ndarray:
-    """Return centred features of the joint kernel of some columns that leave out at most a share of its trace.
+    """Return centred features of the joint kernel of some columns that omit at most a share of its trace.
 
-    Phi of shape (n, r), where tr(K - Phi Phi') <= `trace_error` tr K before centring: an incomplete Cholesky
-    decomposition (Fine, Scheinberg, 2001, JMLR 2, 243-264). Each step takes the row that the earlier ones span least.
-    Rows are in random order. It costs O(n r^2) operations, n r evaluations of the kernel and O(n r) memory.
+    Phi of shape (n, r) has tr(K - Phi Phi') <= `trace_error` tr K before centring, by an incomplete Cholesky
+    decomposition (Fine, Scheinberg, 2001, JMLR 2, 243-264). Costs O(n r^2) operations, n r kernel evaluations and O(n
+    r) memory.
 
-    Examples
-    --------
     >>> column = Column("c", "categorical", np.array([0, 1, 1, 1]), ("no", "yes"))
     >>> low_rank_features([column], 0.01, 1000).shape
     (4, 2)
@@ -172,10 +164,11 @@ def low_rank_features(columns: Sequence[Column], trace_error: float, median_rows
 
 
 def cross_of_joint(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> float:
-    """Return ||Phi' B||^2 of the `kernel_features` Phi of some columns, without storing Phi.
+    """Return ||Phi' B||^2 for the `kernel_features` Phi of some columns and centred features B, (n, s), without storing
+    Phi.
 
-    `b`, (n, s), are the centred features of another variable, so that this is the HSIC of both, times (n - 1)^2. It
-    costs n n_landmarks evaluations of the kernel, and n_landmarks^3 / 3 operations if it is not exact.
+    This is the HSIC times (n - 1)^2. It costs n n_landmarks kernel evaluations, and n_landmarks^3 / 3 operations if it
+    is not exact.
     """
     kernel = JointKernel(columns)
     landmarks, places = landmark_rows(np.column_stack([kernel.numbers, kernel.codes]), n_landmarks)
@@ -192,7 +185,7 @@ def cross_of_joint(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -
 
 
 def sums_by_kind(b: np.ndarray, places: np.ndarray, n_kinds: int) -> np.ndarray:
-    """Return the sums of each group of equal rows, shape (n_kinds, s), since equal rows have equal kernels."""
+    """Return the sums of each group of equal rows, shape (n_kinds, s); equal rows have equal kernels."""
     return np.column_stack([np.bincount(places, column, n_kinds) for column in b.T])
 
 
@@ -203,9 +196,8 @@ def squared_by_landmarks(between: np.ndarray, to_landmarks: np.ndarray) -> float
 
 
 def factor(kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return U with U'U = K at rows that span the others, and these rows.
-
-    Of K only the lower triangle is read; it is overwritten.
+    """Return U with U'U = K at rows that span the others, and these rows; overwrites K, of which it reads the lower
+    triangle.
     """
     from scipy.linalg.lapack import dpstrf
 
@@ -221,10 +213,9 @@ def whitened(upper: np.ndarray, to_chosen: np.ndarray) -> np.ndarray:
 
 
 def residual_of(features: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from other features, shape (n, s), to the residuals of their regression on `features` (n, r).
+    """Return a function from features, (n, s), to their residuals of kernel ridge regression on `features` (n, r).
 
-    Kernel ridge regression: it multiplies by R = ridge (K + ridge I)^-1 = I - Phi (Phi' Phi + ridge I)^-1 Phi', where
-    K = Phi Phi'.
+    It multiplies by R = ridge (K + ridge I)^-1 = I - Phi (Phi' Phi + ridge I)^-1 Phi', where K = Phi Phi'.
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -235,8 +226,6 @@ def residual_of(features: np.ndarray, ridge: float) -> Callable[[np.ndarray], np
 def median_distance(numbers: np.ndarray) -> float:
     """Return the median non-zero Euclidean distance of rows, 1 if all rows are equal.
 
-    Examples
-    --------
     >>> median_distance(np.array([[0.0], [0.0], [1.0], [3.0]]))
     2.0
     """
@@ -263,9 +252,9 @@ Rows = np.ndarray | slice
 
 
 def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> np.ndarray:
-    """Return `cross_of_joint` of all d columns but one, leaving out each in turn, shape (d,).
+    """Return `cross_of_joint` of all d >= 2 columns but one, leaving out each in turn, shape (d,).
 
-    There are at least two columns, with rows in random order. Memory is O(log2(d) n_landmarks^2) plus `HELD_BYTES`.
+    Memory is O(log2(d) n_landmarks^2) plus `HELD_BYTES`.
     """
     table = _LeaveOneOut(columns)
     landmarks, places = landmark_rows(table.values, n_landmarks)
@@ -281,10 +270,10 @@ def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarra
 
 
 class _LeaveOneOut:
-    """Columns, each of which is left out in turn.
+    """Columns, each of which is left out in turn: `values`, (n, d), are standardised numbers, and codes of discrete
+    columns.
 
-    `values`, (n, d), are standardised numbers, and codes of discrete columns; `sigmas`, (d,), are the median distances
-    without each column, and `sigma` is that of all.
+    `sigmas`, (d,), are the median distances without each column, and `sigma` is that of all.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -301,7 +290,7 @@ class _LeaveOneOut:
     def squared_distances(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers by column, (p, m), and squared distances in all of them above the diagonal, (m, m).
 
-        The rows for the widths are often those of the kernels, too; they are not computed twice in a row.
+        The last result is cached, since the widths and the kernels often use the same rows.
         """
         from ...kernels.gaussian_without_each import squared_distances
 

@@ -1,7 +1,4 @@
-"""Fisher's z test of a zero partial correlation, and the F test of a zero multiple partial correlation.
-
-With a sample design correlations are weighted, and p-values are computed from the totals of clusters.
-"""
+"""Fisher's z test of a zero partial correlation, and the F test of a zero multiple partial correlation."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ KEPT_CELLS = 2**24
 
 
 class FisherZEngine:
-    """Partial correlations from the correlation matrix, or from the rows where that is not accurate."""
+    """Partial correlations from the correlation matrix, or from the rows where that is inaccurate."""
 
     #: The shares of variance down to which the matrix is used, and up to which nothing is left but rounding errors.
     well_conditioned, vanishing = WELL_CONDITIONED, VANISHING
@@ -65,7 +62,7 @@ class FisherZEngine:
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return partial correlations r of columns with the target, log(1 - r^2), and the rank of the given columns.
 
-        r is 0 if the given columns explain one of the two.
+        r is 0 if the given columns explain either of the two.
         """
         swept = self._sweep(columns, target, given)
         if swept is None:
@@ -101,7 +98,7 @@ class FisherZEngine:
     def _are_reliable(
         self, candidates: Sequence[Sequence[int]] | np.ndarray, target: int, given: tuple[int, ...]
     ) -> np.ndarray:
-        """Return which tests have no column that rounding has destroyed, shape (m,)."""
+        """Return which tests have no column destroyed by rounding, shape (m,)."""
         rounded = self.correlations.rounded
         if not rounded:
             return np.ones(len(candidates), dtype=bool)
@@ -113,10 +110,11 @@ class FisherZEngine:
     def _sweep(
         self, columns: np.ndarray, target: int, given: tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray, int] | None:
-        """Return partial correlations, whether each is accurate, and the rank of the given columns; None if none is.
+        """Return partial correlations, whether each is accurate, and the rank of the given columns; None if none is
+        accurate.
 
         Eliminates the given columns by Gauss's method from their rows and the target's row of the correlation matrix.
-        The variance of a column that is left is the share that the given columns do not explain.
+        The remaining variance of a column is the share that the given columns do not explain.
         """
         n_given, rank = len(given), 0
         matrix, shares = self.correlations.between([*given, target], np.array([*given, target, *columns]))
@@ -155,7 +153,7 @@ class FisherZEngine:
         return partial, log_unexplained, len(basis)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
-        """Return how many rows leave one degree of freedom."""
+        """Return the number of rows that gives one degree of freedom."""
         return len(given) + (2 + len(x) if isinstance(x, tuple) else 4)
 
     def regressed(self, target: int, given: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -164,7 +162,7 @@ class FisherZEngine:
         return basis, residuals(self.correlations.standardised([target])[0], basis)
 
     def directions(self, columns: Sequence[int], basis: np.ndarray) -> np.ndarray:
-        """Return an orthonormal basis, (q, n), of what columns add to the given ones."""
+        """Return an orthonormal basis, (q, n), of the part of columns that the given ones do not span."""
         return orthonormal_basis(residuals(self.correlations.standardised(columns), basis))
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
@@ -199,9 +197,9 @@ class FisherZEngine:
 class Correlations:
     """Correlations of the columns of one table without missing cells, 0 for a constant column.
 
-    The d x d matrix of a wide table is never computed. Instead the standardised column and the row of correlations of
-    each pivot (a target or a member of a conditioning set) are kept, for the most recent pivots, up to `KEPT_CELLS`.
-    `rounded` are the positions of the columns read so far that vary, but that rounding has destroyed.
+    The d x d matrix is never computed. For each pivot (a target or a member of a conditioning set) the standardised
+    column and its row of correlations are cached, up to `KEPT_CELLS`. `rounded` are the positions of varying columns,
+    among those read so far, that rounding has destroyed.
     """
 
     def __init__(self, table: Table) -> None:
@@ -231,9 +229,9 @@ class Correlations:
         return [positions[start : start + size] for start in range(0, len(positions), size)]
 
     def between(self, pivots: Sequence[int], columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the correlations of pivots with columns, shape (pivots, columns), and the columns' variances, 0 or 1.
+        """Return the correlations of pivots with columns, (pivots, columns), and the columns' variances, 0 or 1.
 
-        Each is the product of two standardised columns, and does not depend on earlier queries.
+        Each is the product of two standardised columns, independent of earlier queries.
         """
         if self._is_narrow:
             if self._matrix is None:
@@ -252,7 +250,7 @@ class Correlations:
         return found, self._variances[columns]
 
     def _pivot(self, position: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a pivot's standardised column and its row of correlations, NaN if not yet computed."""
+        """Return a pivot's standardised column and its row of correlations, NaN where not yet computed."""
         pivot = self._pivots.pop(position, None)
         if pivot is None:
             pivot = self.standardised([position])[0], np.full(len(self.table), np.nan)
@@ -263,10 +261,10 @@ class Correlations:
 
 
 class FisherZByClusters(FisherZEngine):
-    """The engine of a table with a design.
+    """The engine for a sample design; `statistic` and `dof` are those of as many independent rows.
 
-    The score of a row is the product of the residuals of X and Y given Z, each of weighted length 1: their sum is the
-    weighted partial correlation. `statistic` and `dof` are those of as many independent rows.
+    A row's score is the product of the residuals of X and Y given Z, each of weighted length 1. The scores sum to the
+    weighted partial correlation.
     """
 
     def __init__(self, table: Table, design: Design) -> None:
@@ -299,7 +297,7 @@ class FisherZByClusters(FisherZEngine):
         return self._judged(super().evaluate_pair(x, y, given), [totals[np.newaxis]], len(basis))
 
     def _judged(self, results: CIResults, totals: Sequence[np.ndarray], rank: int) -> CIResults:
-        """Replace p-values by those of the totals, arrays of shape (some candidates, q, C), given `rank` columns."""
+        """Replace p-values by those of cluster totals, arrays (some candidates, q, C), given `rank` columns."""
         n_given = self._clusters.n_costly(rank)
         rest = self._clusters.n - 1.0 - n_given
         if rest <= 0:
@@ -315,7 +313,7 @@ class FisherZByClusters(FisherZEngine):
 
 
 def _of_length_1(columns: np.ndarray) -> np.ndarray:
-    """Return columns, (m, n), of length 1; zeros where others explain a column."""
+    """Return columns, (m, n), scaled to length 1; zeros if others explain a column."""
     squares = np.vecdot(columns, columns)
     varies = squares > COLLINEAR
     return columns / np.where(varies, np.sqrt(np.where(varies, squares, 1.0)), np.inf)[:, np.newaxis]
@@ -329,19 +327,19 @@ class FisherZ(CITest):
     members of the conditioning set count once. A column that is constant, or a linear function of the conditioning set,
     is independent of everything given that set.
 
-    A test is not reliable if there are no degrees of freedom, n - rank(Z) - 3, or if rounding has destroyed one of its
-    columns: if the standard deviation is below about 90 times the distance between floats of the column's size, as of
-    1e15 + noise. Such a column counts as constant.
+    A test is unreliable without degrees of freedom, n - rank(Z) - 3, or if rounding has destroyed one of its columns:
+    the standard deviation is below about 90 times the spacing of floats of the column's size, as in 1e15 + noise. Such
+    a column counts as constant.
 
     A set of columns as X is tested by the exact F test of nested regressions. It tests whether R^2 is 0, the squared
-    multiple partial correlation of Y with the q columns of the set that are linearly independent given Z:
-    F = R^2 / (1 - R^2) (n - 1 - rank(Z) - q) / q with q and n - 1 - rank(Z) - q degrees of freedom; `statistic` is F,
-    `dof` is q (Anderson (2003) An Introduction to Multivariate Statistical Analysis, 3rd ed., Wiley, section 4.4). This
-    reads the rows, in O(n (|Z| + q)^2).
+    multiple partial correlation of Y with the q columns of the set that are linearly independent given Z: F = R^2 / (1
+    - R^2) (n - 1 - rank(Z) - q) / q with q and n - 1 - rank(Z) - q degrees of freedom; `statistic` is F, `dof` is q
+    (Anderson (2003) An Introduction to Multivariate Statistical Analysis, 3rd ed., Wiley, section 4.4). It costs O(n
+    (|Z| + q)^2).
 
-    With sampling weights or clusters the correlations are weighted, and a p-value is that of a t-test, for a set of
-    columns of an F-test, on the totals of clusters (`clusters.py`), in O(n |Z|^2 + m n |Z|); `statistic` and
-    `dof` stay those of as many independent rows.
+    With sampling weights or clusters the correlations are weighted, and the p-value is that of a t-test, for a set of
+    columns an F-test, on the totals of clusters (`clusters.py`), in O(n |Z|^2 + m n |Z|); `statistic` and `dof` are
+    those of as many independent rows.
 
     Examples
     --------
@@ -383,7 +381,7 @@ class FisherZ(CITest):
 
     @property
     def sums(self) -> str:
-        """What tests need of rows: sums of products."""
+        """What replaces rows: sums of products."""
         return CROSS_PRODUCTS
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
@@ -401,7 +399,7 @@ class FisherZ(CITest):
         return pooled_p_values(copies)
 
     def pooled_by_design(self, copies: Sequence[CIResults]) -> CIResults:
-        """Return z pooled by Rubin's rules, with the p-values that know the design."""
+        """Return z pooled by Rubin's rules, with the p-values of the design."""
         return pooled_z_of_p_values(copies)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
@@ -414,6 +412,6 @@ class FisherZ(CITest):
         return np.abs(np.tanh(results.statistic / np.sqrt(np.maximum(results.dof, 1.0))))
 
     def effects_of_sets(self, results: CIResults, n_given: int) -> np.ndarray:
-        """Return the multiple partial correlations R of F, with all given columns counted, collinear ones too."""
+        """Return the multiple partial correlations R from F, with all given columns counted, collinear ones too."""
         rest = np.maximum(results.n - 1.0 - n_given - results.dof, 1.0)
         return np.sqrt(1.0 - rest / (results.statistic * results.dof + rest))

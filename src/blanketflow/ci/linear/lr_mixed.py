@@ -1,7 +1,4 @@
-"""Likelihood-ratio test of nested linear and logistic regressions, for any mixture of numeric and categorical columns.
-
-With a sample design fits are weighted, and p-values are those of score tests from the totals of clusters.
-"""
+"""Likelihood-ratio test of nested linear and logistic regressions, for numeric and categorical columns."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ from .regressions import Regressed, Variable, basis_of, by_weights, present_leve
 
 @dataclass
 class RegressionTest(CITest):
-    """The options of tests that compare regressions."""
+    """Options of tests that compare regressions."""
 
     linear: str = choice(
         "f",
@@ -59,9 +56,9 @@ class RegressionTest(CITest):
 
 
 class Direction(NamedTuple):
-    """The result of one direction; `rest` are the F test's residual degrees of freedom, 0 for the chi-square.
+    """The result of one direction. `rest` are the residual degrees of freedom of the F test, 0 for the chi-square.
 
-    `tail` is p and log p where they do not follow from these.
+    `tail` is p and log p if they do not follow from these.
     """
 
     statistic: float
@@ -77,7 +74,7 @@ NOTHING = Direction(0.0, 0.0, 0.0)
 class LRMixedEngine:
     """Fits the regressions of a query, and combines the p-values of both directions.
 
-    A linear regression that adds one predictor to others of one each needs no rows: it is a partial correlation.
+    Linear regressions of single predictors use partial correlations, without rows.
     """
 
     #: Whether linear regressions may be partial correlations.
@@ -93,7 +90,7 @@ class LRMixedEngine:
         return FisherZEngine(self.table)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Regress the target on each candidate and, unless ``directions`` is ``target``, the other way round."""
+        """Regress the target on each candidate and, unless ``directions`` is ``target``, vice versa."""
         results = self._regressed(np.asarray(candidates), target, given)
         return results if given else with_exact_tests(results, self.table, candidates, target)
 
@@ -118,7 +115,7 @@ class LRMixedEngine:
         return results
 
     def _correlated(self, columns: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
-        """Return which columns' tests are partial correlations: of numbers and flags, with exact p-values."""
+        """Return which columns' tests are partial correlations: numbers and flags, with exact p-values."""
         nothing, of_target = np.arange(0), self._n_levels(target)
         if not self.correlates or self.test.linear != "f" or not self._is_reliable(2) or self.n_rows < len(given) + 5:
             return nothing
@@ -133,7 +130,7 @@ class LRMixedEngine:
         return self._test_each(candidates, target, given, is_symmetric=False)
 
     def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
-        """Regress each column of Y on those before it and Z, with and without X; their statistics add up.
+        """Regress each column of Y on those before it and Z, with and without X, and add up the statistics.
 
         For numeric columns of Y the sum is -n log of Wilks' lambda.
         """
@@ -181,11 +178,11 @@ class LRMixedEngine:
         return basis_of(self.table, given, self.shares)
 
     def _variable(self, columns: tuple[int, ...], basis: Any) -> Regressed:
-        """Return columns as they are given others."""
+        """Return the `Variable` of columns given others."""
         return Variable(self.table, columns, basis, self.shares)
 
     def _pairs(self, x: Regressed, y: Regressed, is_symmetric: bool) -> list[tuple[Regressed, Regressed]]:
-        """Return the regressions to fit, each as response and predictor."""
+        """Return the regressions to fit, as pairs of response and predictor."""
         if not is_symmetric or (x.is_numeric and y.is_numeric):
             return [(y, x)]
         if self.test.directions == "linear" and (x.is_numeric or y.is_numeric):
@@ -193,7 +190,7 @@ class LRMixedEngine:
         return [(y, x), (x, y)]
 
     def _any_rounded(self, positions: Sequence[int]) -> bool:
-        """Whether rounding has destroyed one of some columns."""
+        """Whether rounding has destroyed any of some columns."""
         for position in positions:
             if position not in self._rounded:
                 self._rounded[position] = self._is_rounded(position)
@@ -224,7 +221,7 @@ class LRMixedEngine:
         return directions[0], directions[-1], self._is_reliable(needed)
 
     def _direction(self, response: Regressed, added: np.ndarray, dof: int, rest: int) -> Direction:
-        """Return what adding predictors to the regression of a response says."""
+        """Return the result of adding predictors to a response's regression."""
         return Direction(response.likelihood_ratio(added), dof, rest)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
@@ -295,8 +292,8 @@ def regressions_by_clusters(test: RegressionTest, table: Table, design: Design) 
 class LRMixedByClusters(LRMixedEngine):
     """The engine for a sample design; `statistic`, `dof` and `reliable` are those of as many independent rows.
 
-    A row's score is the derivative of its log likelihood by the coefficients of the added predictors, at the fit
-    without them, scaled to variance 1 for independent rows.
+    A row's score is the derivative of its log likelihood by the added coefficients, at the fit without them, scaled to
+    variance 1 for independent rows.
     """
 
     correlates: ClassVar[bool] = False
@@ -306,7 +303,7 @@ class LRMixedByClusters(LRMixedEngine):
         self._clusters = Clusters(design, table.n_rows)
 
     def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
-        """Regress each column of Y on X, Z and those before it; the smallest p-value counts, times their number."""
+        """Regress each column of Y on X, Z and those before it; the smallest p-value times their number counts."""
         return CIResults.from_rows([smallest_of(self._links(x, y, given))])
 
     def _compare(
@@ -331,7 +328,7 @@ class LRMixedByClusters(LRMixedEngine):
 
 
 def scores(response: Variable, added: np.ndarray) -> np.ndarray:
-    """Return the scores of rows, (number of added coefficients, n), of predictors added to a response's regression.
+    """Return the scores of rows, (added coefficients, n), for predictors added to a response's regression.
 
     `added`, (q, n), is orthonormal and orthogonal to the given basis.
     """
@@ -361,7 +358,7 @@ def _by_equation(rests: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 def _information(a: np.ndarray, b: np.ndarray, weights: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """Return the information between the coefficients of columns a and b of all equations."""
+    """Return the information matrix between the coefficients of columns a and b of all equations."""
     rows = []
     for i, p in enumerate(probabilities):
         variances = [weights * p * ((i == j) - q) for j, q in enumerate(probabilities)]
@@ -373,41 +370,39 @@ def _information(a: np.ndarray, b: np.ndarray, weights: np.ndarray, probabilitie
 class LRMixed(RegressionTest):
     """Likelihood-ratio test of nested regressions of X and of Y, for any mixture of columns.
 
-    For a numeric response the regressions are linear. The statistic is n log(RSS0 / RSS1), and the degrees of freedom
-    are the rank q that the tested column adds to the given ones. For a categorical or boolean response with r levels
-    the regressions are multinomial logistic, the statistic is the decrease of the deviance, and the degrees of freedom
-    are (r - 1) q. Numbers enter unchanged, categorical columns as indicators of their levels. A column of two values is
+    A numeric response has linear regressions. The statistic is n log(RSS0 / RSS1), and the degrees of freedom are the
+    rank q that the tested column adds to the given ones. A categorical or boolean response with r levels has
+    multinomial logistic regressions, the statistic is the decrease of the deviance, and the degrees of freedom are (r -
+    1) q. Numbers enter unchanged, categorical columns as indicators of their levels. A column of two values is
     categorical, whatever its type. Collinear predictors count once; a column that Z explains is independent.
 
-    The regressions of X on Y and Z and of Y on X and Z are both fitted and give p1 and p2. The result is
-    p = min(2 min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of the direction that p comes from;
-    if p1 = p2, of the larger statistic. For two numeric columns both directions are the same. With
-    ``directions: target`` only Y on X and Z is fitted: half the work, but the test is not symmetric. With
-    ``directions: linear`` a number and a label are tested by the linear regression of the number on the label and Z
-    alone. This needs no rows per parameter, since F is exact, and takes a hundredth of the time with many classes; only
-    pairs of labels are tested by logistic regressions.
+    The regressions of X on Y and Z and of Y on X and Z are both fitted and give p1 and p2. The result is p = min(2
+    min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of that direction; if p1 = p2, of the larger
+    statistic. For two numeric columns both directions are the same. ``directions: target`` fits only Y on X and Z: half
+    the cost, but not symmetric. ``directions: linear`` tests a number and a label by the linear regression of the
+    number on the label and Z alone. It needs no rows per parameter, since F is exact, and takes a hundredth of the time
+    with many classes; only pairs of labels use logistic regressions.
 
-    By default a numeric response has the exact p-value of the F test, whose F is a function of n log(RSS0 / RSS1). At
-    50 rows and three given columns, F rejected true independence at 0.05 in 5.0 % of 10,000 samples, the chi-square in
-    6.6 %. Logistic regressions have only the chi-square: 6 % with ten rows per parameter, up to 9 % with five.
+    A numeric response has by default the exact p-value of the F test, a function of n log(RSS0 / RSS1). At 50 rows and
+    three given columns, F rejected true independence at 0.05 in 5.0 % of 10,000 samples, the chi-square in 6.6 %.
+    Logistic regressions have only the chi-square: 6 % with ten rows per parameter, up to 9 % with five.
 
-    A test is not reliable if a chi-square approximation has fewer rows per estimated parameter than
-    ``min_samples_per_parameter`` or not more rows than parameters, or if a column has fewer rows per level. Such a test
-    is fitted only with ``unreliable: use``, and never without more rows than parameters and levels. If it is not
-    fitted, its statistic is 0 and p = 1, which is also so without degrees of freedom for the F test. Nor is a test
-    reliable if rounding has destroyed a numeric column: if its standard deviation is below about 90 times the distance
-    between floats of its size, as of 1e15 + noise. Such a column counts as constant.
+    A test is unreliable if a chi-square approximation has fewer rows per estimated parameter than
+    ``min_samples_per_parameter`` or not more rows than parameters, or if a column has fewer rows per level. It is then
+    fitted only with ``unreliable: use``, and never without more rows than parameters and levels; otherwise its
+    statistic is 0 and p = 1, as without degrees of freedom for the F test. A test is also unreliable if rounding has
+    destroyed a numeric column: its standard deviation is below about 90 times the spacing of floats of its size, as in
+    1e15 + noise. Such a column counts as constant.
 
-    Linear regressions need no rows, but sums of products of numbers and of indicators of levels (`bf.count` with
-    ``tables="cross-products"``): of a numeric target with ``directions: linear`` or ``target``, or where all columns
-    are numbers. Of two labels, and of a target that is one, the rows are needed, and `RowsNeeded` says so.
+    Linear regressions can use sums of products of numbers and level indicators in place of rows (`bf.count` with
+    ``tables="cross-products"``): for a numeric target with ``directions: linear`` or ``target``, or if all columns are
+    numbers. Two labels, or a target that is a label, raise `RowsNeeded`.
 
     A set of columns as X is tested in one direction only: Y on Z and all columns of the set. Two columns of two values,
     given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
 
     With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
-    totals of clusters (`clusters.py`), in both kinds of regressions; `statistic`, `dof` and `reliable` stay those
-    of as many independent rows.
+    totals of clusters (`clusters.py`); `statistic`, `dof` and `reliable` are those of as many independent rows.
 
     Examples
     --------
@@ -447,7 +442,7 @@ class LRMixed(RegressionTest):
 
     @property
     def sums(self) -> str:
-        """What tests need of rows where regressions are linear: sums of products."""
+        """What replaces rows in linear regressions: sums of products."""
         return CROSS_PRODUCTS
 
     @property

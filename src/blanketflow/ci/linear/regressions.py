@@ -1,14 +1,12 @@
-"""What tests by regression share: predictors, bases, exact tests of small tables, and sampling weights.
+"""The shared part of tests by regression: predictors, bases, exact tests of small tables, and sampling weights.
 
 Results on columns that rounding has destroyed, or that are a function of the given ones, are marked. Two flags with a
 small cell get Fisher's exact test, because large-sample tests reject too often there.
 
-Sampling weights are replaced by weights from which what the tested columns explain of them is taken out. If X and Y are
-independent given Z, they stay so when rows are weighted by the product of a function of X and Z with one of Y and Z.
-The stabilised weights vary less, so that few rows with large weights and values do not decide. References: Pfeffermann,
-Sverchkov (1999) Parametric and semi-parametric estimation of regression models fitted to survey data, Sankhya B 61,
-166-186; Skinner, Mason (2012) Weighting in the regression analysis of survey data with a cross-national application,
-Canadian Journal of Statistics 40, 697-711, doi:10.1002/cjs.11155.
+Sampling weights are stabilised: the part that the tested columns explain is removed. If X and Y are independent given
+Z, they remain so when rows are weighted by the product of a function of X and Z with one of Y and Z. Stabilised weights
+vary less, so few rows with large weights do not dominate. References: Pfeffermann, Sverchkov (1999), Sankhya B 61,
+166-186; Skinner, Mason (2012), Canadian Journal of Statistics 40, 697-711, doi:10.1002/cjs.11155.
 """
 
 from __future__ import annotations
@@ -29,9 +27,9 @@ from ..engines import Candidate, columns_of
 
 
 class Regressed(Protocol):
-    """A column, or a set of them, in a query: `Variable` on rows, `SummedVariable` on sums of products.
+    """A column or a set of columns in a query: `Variable` on rows, `SummedVariable` on sums of products.
 
-    `added` are orthonormal directions of what it adds to the given columns as a predictor; its length is their number.
+    `added` are orthonormal directions that it adds to the given columns as a predictor.
     """
 
     added: np.ndarray
@@ -39,15 +37,14 @@ class Regressed(Protocol):
     n_equations: int
 
     def likelihood_ratio(self, added: np.ndarray) -> float:
-        """Return twice the log likelihood gained by adding predictors to its regression on the given ones."""
+        """Return twice the log likelihood gained by adding predictors to its regression on the given columns."""
         ...
 
 
 def predictors(column: Column, shares: np.ndarray | None = None) -> np.ndarray:
-    """Return a column's predictors in a regression: itself, or indicators of all present levels but one.
+    """Return a column's predictors, (m, n): itself, or indicators of all present levels but one.
 
-    Shape (m, n), as `standardised` has them with the `shares` of rows; zeros for a constant number, no rows for a
-    single level.
+    Scaled as by `standardised` with the `shares` of rows; zeros for a constant number, no rows for a single level.
     """
     if not column.is_discrete:
         return standardised(column.numbers()[np.newaxis], shares)
@@ -68,12 +65,11 @@ def basis_of(table: Table, positions: Sequence[int], shares: np.ndarray | None =
 
 
 class Variable:
-    """A column given others: what it adds to them as a predictor, and how predictors explain it as a response.
+    """A column given others, as a predictor or as a response; several columns can only be predictors.
 
-    Several columns can be predictors, but not a response. `basis`, (rank, n), is an orthonormal basis of the given
-    predictors, and `added`, (q, n), one of the part of this variable's predictors that they do not span. Regressions
-    are linear if `is_numeric`, else multinomial logistic with `n_equations` = r - 1 for r classes, coded in `classes`.
-    With `shares`, weights of rows of mean 1, the regressions are weighted.
+    `basis`, (rank, n), is an orthonormal basis of the given predictors, and `added`, (q, n), of the part of this
+    variable's predictors that they do not span. Regressions are linear if `is_numeric`, else multinomial logistic with
+    `n_equations` = r - 1 for r classes, coded in `classes`, and weighted with `shares`, weights of mean 1.
     """
 
     def __init__(
@@ -104,7 +100,7 @@ class Variable:
         return max(deviance - fit_logistic(more, self.classes, start, self.weights), 0.0)
 
     def of_variance_1(self, directions: np.ndarray) -> np.ndarray:
-        """Return predictors of length 1, (q, n), in the unit in which their variance is 1."""
+        """Return predictors of length 1, (q, n), scaled to variance 1."""
         scale = np.sqrt(directions.shape[1])
         return scale * (directions if self._shares is None else directions / np.sqrt(self._shares))
 
@@ -115,11 +111,11 @@ class Variable:
 
     @property
     def rank_given(self) -> int:
-        """How many of the given predictors are linearly independent."""
+        """The rank of the given predictors."""
         return len(self._basis)
 
     def null_model(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return deviance, coefficients and design of the regression on the given predictors, fitted once."""
+        """Return deviance, coefficients and design of the cached regression on the given predictors."""
         from ...kernels.logistic import fit_logistic
 
         if self._null is None:
@@ -133,7 +129,7 @@ class Variable:
 
 
 def rounded_away(table: Table, target: str, results: CIResults) -> str:
-    """Return in words which columns made marginal results unreliable because they are rounded away; empty for none."""
+    """Return in words which columns are destroyed by rounding and made marginal results unreliable; empty for none."""
     names = [target]
     suspects = np.flatnonzero(~results.reliable & (results.statistic == 0))
     if len(suspects) and not is_rounded_away(table[target]):
@@ -149,10 +145,10 @@ def rounded_away(table: Table, target: str, results: CIResults) -> str:
 
 
 def with_exact_tests(results: CIResults, table: Table, candidates: Sequence[int], target: int) -> CIResults:
-    """Return tests given nothing, with the p-values of Fisher's test for flags of which a cell has few rows.
+    """Return marginal tests with the p-values of Fisher's test for flags with a small cell.
 
-    Where 4 % of 1,000 rows are ones of each of two independent flags, 1.6 are expected in a cell, and tests for large
-    samples reject up to 19 % at 0.05. Clustered and weighted rows, and tables without rows, keep their tests.
+    For two independent flags with 4 % ones in 1,000 rows, 1.6 are expected in a cell, and large-sample tests reject up
+    to 19 % at 0.05. Clustered and weighted rows, and tables without rows, are unchanged.
     """
     if table.design is not None or not table.has_rows or not is_flag(table[target]):
         return results
@@ -182,18 +178,11 @@ FAR = 100.0
 
 
 def is_function(columns: Sequence[Column], given: Sequence[Column]) -> bool:
-    """Return whether some columns are a function of others, smooth or with some jumps, as far as these rows show.
+    """Return whether some columns are a function of one or more `given` ones, smooth or with some jumps.
 
-    Each row is predicted from its nearest neighbours in the given columns, by a linear function of these. At most
-    `MOST_ROWS` rows are looked at, the first ones.
+    Each of at most `MOST_ROWS` rows, the first ones, is predicted from its nearest neighbours in the given columns by a
+    linear function of these. Columns have no missing cells.
 
-    Parameters
-    ----------
-    columns, given : sequence of Column
-        Columns of n rows without missing cells: those that may be functions, and one or more that are given.
-
-    Examples
-    --------
     >>> from blanketflow.core.convert import as_table
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=200)
@@ -222,7 +211,7 @@ def is_function(columns: Sequence[Column], given: Sequence[Column]) -> bool:
 
 
 def _scaled(columns: Sequence[Column], of_labels: float) -> np.ndarray:
-    """Return columns with variance 1, shape (n, q): numbers, and indicators of labels times a factor."""
+    """Return columns with variance 1, shape (n, q): numbers, and scaled indicators of labels."""
     parts = [predictors(column) * (of_labels if column.is_discrete else 1.0) for column in columns]
     return np.vstack(parts).T * np.sqrt(columns[0].n_rows)
 
@@ -233,17 +222,13 @@ Prepare = Callable[[Table, Design], Any]
 
 
 def by_weights(prepare: Prepare, table: Table, design: Design) -> Any:
-    """Return the engine of a table with a design, with weights of each test's own if rows have weights."""
+    """Return the engine for a sample design, with stabilised weights for each test if rows have weights."""
     return prepare(table, design) if design.weights is None else StabilisedWeights(prepare, table, design)
 
 
 def stabilised(table: Table, weights: np.ndarray) -> np.ndarray:
-    """Return weights, (n,), over what a regression of their logarithm on all columns of a table explains of them.
+    """Return weights, (n,), divided by the part that a regression of their logarithm on all columns explains.
 
-    Labels are regressed on by indicators.
-
-    Examples
-    --------
     >>> from blanketflow.core.convert import as_table
     >>> x = np.arange(6.0)
     >>> stabilised(as_table(x[:, np.newaxis]), np.exp(1.0 - x)).round(9)
@@ -254,9 +239,9 @@ def stabilised(table: Table, weights: np.ndarray) -> np.ndarray:
 
 
 class StabilisedWeights:
-    """An engine that tests weighted rows, with p-values by each test's own stabilised weights.
+    """Tests weighted rows, with p-values from each test's own stabilised weights.
 
-    Each test is therefore made twice: on the whole table, and on its columns alone.
+    Each test is made twice: on the whole table, and on its columns alone.
     """
 
     def __init__(self, prepare: Prepare, table: Table, design: Design) -> None:
@@ -289,7 +274,7 @@ class StabilisedWeights:
         return getattr(engine, name)([asked], at[target], tuple(at[column] for column in given))[0]
 
     def _of(self, columns: Columns) -> tuple[Any, dict[int, int]]:
-        """Return the engine of some columns, by weights that these do not explain, and where it has each of them."""
+        """Return the engine of some columns with their stabilised weights, and the position of each column in it."""
         in_order = sorted(columns)  # so that X and Y can change places without any change of the last bit
         table = self._table.select(in_order)
         own = replace(self._design, weights=stabilised(table, self._weights))
