@@ -1,9 +1,6 @@
-"""Numba kernels: arrays in, arrays out. Compiled once per installation, then loaded from a cache.
+"""Numba kernels on arrays, compiled by `make setup` or on first use, and cached.
 
-`make setup` compiles them, or the first use, which says so on stderr.
-
-They copy arrays in loops: ``a[:] = b`` takes numba two seconds to compile, for the message of its error, and
-`numpy.partition` four.
+Kernels copy arrays in loops: ``a[:] = b`` takes numba two seconds to compile, `numpy.partition` four.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ _RARE = (
 
 
 def compile_all(rare: bool = False) -> None:
-    """Compile what is not in the cache yet, in several processes; what only one method uses if it is asked for."""
+    """Compile the kernels that are not cached, in several processes; those of a single method only on request."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -48,7 +45,7 @@ def _be_silent() -> None:
 
 
 def _load(name: str) -> Any:
-    """Import a kernel by its name: an import statement here would make every kernel's digest depend on it."""
+    """Import a kernel by name; an import statement would make every kernel's digest depend on it."""
     import importlib
 
     return importlib.import_module(f"{__name__}.{name}")
@@ -59,10 +56,7 @@ def _compile(name: str) -> None:
 
 
 def _drop_outdated_cache(folder: Path) -> None:
-    """Remove compiled kernels that are older than any kernel's source.
-
-    Kernels call each other across files, but numba looks only at a function's own file to see whether its cache holds.
-    """
+    """Remove compiled kernels older than any kernel's source, since numba checks only a function's own file."""
     newest = max(path.stat().st_mtime_ns for path in folder.glob("*.py"))
     for index in (folder / "__pycache__").glob("*.nbi"):
         with contextlib.suppress(OSError):  # another process was first, or the folder is read-only
@@ -71,10 +65,10 @@ def _drop_outdated_cache(folder: Path) -> None:
 
 
 def _copy_to_own_cache(folder: Path) -> None:
-    """Copy the compiled kernels of a folder that may not be written to, such as that of an image, for this user.
+    """Copy the compiled kernels of a read-only folder, such as that of an image, to the user's cache, which only the
+    user can write.
 
-    numba uses no folder that it cannot write to, but the user's own, and would compile anew. The cache holds pickles,
-    so nobody else should be able to write there.
+    Otherwise numba would recompile them. The cache holds pickles, so others must not be able to write there.
     """
     compiled = folder / "__pycache__"
     if not compiled.is_dir() or os.access(compiled, os.W_OK):
@@ -97,7 +91,7 @@ def _copy_to_own_cache(folder: Path) -> None:
 
 
 def _say_when_compiling() -> Callable[[], None]:
-    """Have numba say on stderr that it compiles one of our kernels, once per process; return what makes it silent."""
+    """Make numba announce on stderr, once per process, that it compiles one of our kernels; return what undoes this."""
     from numba.core import event
 
     class Compiling(event.Listener):

@@ -1,10 +1,8 @@
-"""Cuts in trees: where they lie, and the best one of a column at a node by Gini (classes) or squared error (numbers).
+"""The best cut of a column at a tree node, by Gini (classes) or squared error (numbers).
 
-Cuts of classes are scored with integers and one rounded division, cuts of numbers in steps of about 2^-32 of the node's
-sum of squares, so that equal cuts compare as equal. The first maximum wins, which is the lowest threshold.
-
-There are three passes (sums along a column, scores of all its rows, the maximum), because the second then handles four
-or eight rows at a time.
+Class cuts are scored with integers and one rounded division, number cuts in steps of about 2^-32 of the node's sum of
+squares, so that equal cuts tie exactly. The first maximum, the lowest threshold, wins. Three passes (sums, scores,
+maximum) let the second one vectorise.
 """
 
 from __future__ import annotations
@@ -105,9 +103,9 @@ def _best(scores, length, entries, first, step, beyond):
 
 @njit
 def _scan(entries, first, length, step, beyond, node, answers, scratch):
-    """Return (score, code before, code after) of the best cut among some entries of one column, score -1 for none.
+    """Return (score, code before, code after) of the best cut among a column's entries, score -1 for none.
 
-    The entries are read upwards (step 1) or downwards (step -1); `beyond` is the code that comes after the last one.
+    Entries are read upwards (step 1) or downwards (step -1); `beyond` is the code after the last one.
     """
     n_node, counts, mean, grain = node
     classes, target = answers
@@ -128,12 +126,10 @@ def _scan(entries, first, length, step, beyond, node, answers, scratch):
 def best_cut(entries, start, stop, background, node, answers, scratch):
     """Return (score, code below, code above) of a column's best cut at a node, score -1 if it is constant there.
 
-    Cuts below the background are scored from the lowest code upwards, cuts above it from the highest downwards.
-
-    The column's entries in the node are those from `start` to `stop`; `background` is the code of the node's other
-    rows. `node` holds the number of rows of the node and of each class, (n_classes,), the mean of its target and the
-    step of the scores. `answers` are the class and the number of every row, (n,). `scratch` holds near and far counts,
-    (n_classes,), then the numbers 1, 2, ..., which are read, sums and scores, (n,).
+    The node's entries are those from `start` to `stop`; its other rows have the code `background`. Cuts below it are
+    scored upwards, cuts above it downwards. `node` holds the numbers of rows and of each class, (n_classes,), the
+    target's mean and the score step; `answers` every row's class and number, (n,); `scratch` near and far counts,
+    (n_classes,), the numbers 1, 2, ..., sums and scores, (n,).
     """
     low, has_background = stop, stop - start < node[0]
     if has_background:

@@ -1,4 +1,4 @@
-"""The logarithm of the incomplete beta function far out in its tail, where the function itself underflows."""
+"""The logarithm of the incomplete beta function in the tail where the function itself underflows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The best cut of a binned column at a node of a tree: Gini for classes, squared error for numbers.
+"""The best cut of a binned column at a tree node: Gini for classes, squared error for numbers.
 
-There are three passes (sums along the bins, scores of all cuts, the maximum), because the second then handles eight
-cuts at a time.
+Three passes (sums along the bins, scores, maximum) let the second one vectorise.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ def scratch_of(n_lanes, n_bins):
 
 @njit(error_model="numpy")
 def best_cut(sums, n_node, n_classes, leaf_size, near, scores):
-    """Return (score, bin below, bin above) of one column's best cut between two bins, score -1 for none.
+    """Return (score, bin below, bin above) of a column's best cut, score -1 for none.
 
-    `sums`, (bins, lanes), are the sums of a node of `n_node` rows; `near` and `scores` are scratch.
+    `sums`, (bins, lanes), are those of a node of `n_node` rows; `near` and `scores` are scratch.
     """
     n_bins, n_lanes = sums.shape
     n_near, squares_near, squares_far = near[n_lanes], near[n_lanes + 1], near[n_lanes + 2]

@@ -1,7 +1,6 @@
 """Binned trees on single columns, for all repeats of the PPI test, equal to those of binned_trees.py to the last bit.
 
-A node is a range of bins, so only the root's histogram is counted (all rows once, minus each repeat's test rows), and
-no rows are moved.
+A node is a range of bins, so only the root's histogram is counted (all rows minus each repeat's test rows).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def _find_ranges(lowest, highest, column, rows, target):
 
 @njit
 def _grow(sums, column, rows, target, n_classes, leaf_size, scratch, leaf_of_bin, leaf):
-    """Write each bin's leaf, (bins,), and each leaf's losses, or its rows for numbers."""
+    """Write each bin's leaf, (bins,), and each leaf's losses, or its number of rows for numeric targets."""
     near, scores, total, ranges, lowest, highest = scratch
     ranges[0] = 0, len(sums)
     n_waiting, n_leaves, has_ranges = 1, 0, False
@@ -83,8 +82,8 @@ def single_column_risks(
 ):  # fmt: skip
     """Write the mean loss of the tree on each column alone, before and after it is permuted, (2, d, B).
 
-    `codes`, (d, n), are the columns' bins; `is_train`, (B, n), `test_rows` and `permuted_rows`, (B, m), the repeats.
-    The other arguments are those of `binned_trees.grow_binned_tree`.
+    `codes`, (d, n), are bins; `is_train`, (B, n), `test_rows` and `permuted_rows`, (B, m), the repeats. Other arguments
+    are as in `binned_trees.grow_binned_tree`.
     """
     n_bins, n_lanes = np.empty(len(codes), np.int64), n_classes if n_classes > 0 else 2
     for j in range(len(codes)):

@@ -18,7 +18,7 @@ def find_leaves(feature, cut, left, codes, rows, leaves):
 
 @njit
 def _first_changes(feature, left, is_moved):
-    """Return the first node on the way to each node that is cut on a moved column, -1 for none."""
+    """Return the first node on the path to each node that splits on a permuted column, -1 for none."""
     first = np.full(len(feature), -1)
     for node in range(len(feature)):
         if first[node] < 0 and is_moved[feature[node]]:
@@ -36,11 +36,11 @@ def _first_changes(feature, left, is_moved):
 def binned_tree_risk(
     feature, cut, left, leaf, leaves, by_column, codes, rows, sources, is_moved, classes, target, n_classes
 ):  # fmt: skip
-    """Return the mean loss of a tree on some rows, (m,), with some columns permuted among them, all alike.
+    """Return a tree's mean loss (log-loss, or squared error if `n_classes` is 0) on rows, (m,), with columns permuted.
 
-    The loss is log-loss (natural logarithm), or squared error if `n_classes` is 0. `leaves`, (m,), are the rows' own,
-    by `find_leaves`. `is_moved`, (d + 1,), says which columns take the values of the rows `sources`, (m,); its last
-    place is that of a leaf's feature, -1. Bins are given twice, because a column's fit the processor's cache.
+    `leaves`, (m,), are the rows' leaves, from `find_leaves`. The columns where `is_moved`, (d + 1,), get the values of
+    rows `sources`, (m,); its last entry is for a leaf's feature, -1. Bins are given in both layouts, since one column
+    fits the cache.
     """
     total, first = 0.0, _first_changes(feature, left, is_moved)
     for i in range(len(rows)):

@@ -1,17 +1,17 @@
-"""Decision trees on columns in at most 255 bins, for the PPI test with many rows.
+"""Decision trees on columns of at most 255 bins, for the PPI test with many rows.
 
 A tree is CART: Gini for classes, squared error for numbers. Each node has a histogram of every column with the target's
-sums per bin. A cut lies halfway between two non-empty bins, and each side keeps at least `leaf_size` rows. Columns are
-examined in table order; the first maximum wins, and within a column the lowest cut. An impure node is cut even if the
-best cut gains nothing. Sums are integers, so equal cuts compare as equal. The root's sums are those of all rows minus
-the test rows'; of two children only the smaller is counted, and the larger is the parent minus it.
+sums per bin. A cut lies halfway between two non-empty bins, with at least `leaf_size` rows per side. The first maximum
+in table order wins, within a column the lowest cut. An impure node is cut even without a gain. Sums are integers, so
+equal cuts tie exactly. The root's sums are those of all rows minus the test rows'; of two children only the smaller is
+counted, the larger is the difference to the parent.
 
 A tree on fewer columns than before reuses the valid part of the old tree; see kernels/standing_nodes.py.
 
-Sums have one lane per class: its rows. For numbers there are two: the rows, and the target's sum in fixed point, such
-that rows times sums fit 62 bits. Nodes are as in kernels/trees.py: a cut is the largest code that goes left, and `leaf`
-is a leaf's loss for each class, or its mean. A class's share in a leaf is (its rows + 1) / (rows + classes), so that an
-unseen class has a finite loss. A child comes after its parent.
+Sums have one lane per class, or two for numbers: rows, and the target's sum in fixed point, such that rows times sums
+fit 62 bits. Nodes are as in kernels/trees.py: a cut is the largest code that goes left, and `leaf` is a leaf's loss for
+each class, or its mean. A class's share in a leaf is (its rows + 1) / (rows + classes), so that an unseen class has a
+finite loss. Children come after their parent.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _is_pure(rows, classes, target, n_classes):
 
 @njit
 def _is_leaf(rows, classes, target, n_classes, leaf_size):
-    """Return whether a node is not cut whatever its columns are."""
+    """Return whether a node is a leaf whatever its columns are."""
     return len(rows) < 2 * leaf_size or _is_pure(rows, classes, target, n_classes)
 
 
@@ -99,7 +99,7 @@ def count_rows(sums, rows, codes, members, classes, fixed, n_classes):
 
 @njit
 def _subtract(sums, part):
-    """Take some sums from others."""
+    """Subtract some sums from others."""
     all_sums, all_part = sums.reshape(-1), part.reshape(-1)
     for i in range(len(all_sums)):
         all_sums[i] -= all_part[i]
@@ -114,43 +114,14 @@ def _subtract(sums, part):
 def grow_binned_tree(
     old, by_column, codes, n_bins, members, whole, is_train, test_rows, classes, target, fixed, n_classes, leaf_size
 ):  # fmt: skip
-    """Grow a tree on some columns.
+    """Grow a tree on the columns `members`, in this order; return feature, cut, left, leaf and the number of counted
+    rows.
 
-    Parameters
-    ----------
-    old : tuple of feature, cut, left, leaf
-        A tree of the same rows on these columns and others, arrays as returned; empty ones if there is none.
-    by_column, codes : uint8 array of shape (d, n), and the same of shape (n, d)
-        Bins of the columns.
-    n_bins : int64 array of shape (d,)
-        One more than the largest code of each column.
-    members : uint64 array of shape (k,)
-        Which columns the tree may use, in the order in which they are examined.
-    whole : int64 array of shape (d, bins, lanes)
-        The sums of all rows.
-    is_train : bool array of shape (n,)
-        The rows it learns from.
-    test_rows : int64 array of shape (m,)
-        The other rows.
-    classes : int64 array of shape (n,)
-        Class codes; read when ``n_classes > 0``.
-    target : float64 array of shape (n,)
-        Numbers to predict; read when ``n_classes == 0``.
-    fixed : int64 array of shape (n,)
-        The same in fixed point; see the module.
-    n_classes : int
-        Number of classes, 0 for regression.
-    leaf_size : int
-        The fewest rows that a cut leaves on each side.
-
-    Returns
-    -------
-    feature, cut, left : int64 arrays of shape (nodes,)
-        The nodes; `feature` is a column of `codes`, -1 in a leaf.
-    leaf : float64 array of shape (nodes, max(n_classes, 1))
-        The leaves.
-    n_counted : int
-        Rows that were counted into histograms.
+    `old` is a tree of the same rows on these columns and more, as returned, or empty arrays. `by_column`, (d, n), and
+    `codes`, (n, d), are bins, of which `n_bins`, (d,), is one more than the largest. `whole`, (d, bins, lanes), are the
+    sums of all rows, `is_train`, (n,), the training rows and `test_rows`, (m,), the others. `classes`, (n,), are read
+    if ``n_classes > 0``, else `target` and `fixed`, its fixed point, (n,). A cut has at least `leaf_size` rows on each
+    side. `feature` is -1 in a leaf, and `leaf` has shape (nodes, max(n_classes, 1)).
     """
     tree_rows = np.flatnonzero(is_train)
     largest = max(2 * (len(tree_rows) // leaf_size) + 1, 1)

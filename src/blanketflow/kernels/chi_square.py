@@ -1,6 +1,6 @@
 """The upper tail of the chi-square distribution and its logarithm, for many statistics at once.
 
-SciPy's function has no logarithm and underflows below 1e-308, and importing it takes longer than most jobs' tests.
+SciPy's function underflows below 1e-308 without a logarithm, and its import takes longer than most jobs' tests.
 """
 
 from __future__ import annotations
@@ -93,11 +93,7 @@ def log_tail(statistic, dof):
 
 @njit("void(float64[::1], float64[::1], float64[::1], float64[::1])", cache=True, nogil=True)
 def upper_tails(statistics, dofs, p_value, log_p):
-    """Fill P(chi-square of dof >= statistic) and its logarithm.
-
-    Statistics are at least 0, or infinite; degrees of freedom are whole or not. All arrays have shape (m,); the last
-    two are written.
-    """
+    """Fill P(chi-square of dof >= statistic) and its logarithm, arrays of shape (m,); statistics may be infinite."""
     for i in range(len(statistics)):
         log_p[i] = log_tail(statistics[i], dofs[i])
         p_value[i] = math.exp(log_p[i])  # as other kernels do: NumPy's exponential may differ in the last bit

@@ -1,11 +1,11 @@
 """Tests on the contingency tables of many candidates with one target in the strata of one conditioning set.
 
 Columns are coded as in kernels/strata.py. A cell is one value of the target in one stratum. A candidate's table is
-counted from the rows outside its most frequent level, or, if there are few cells, by intersecting bit sets; the counts
-of that level are the remainder.
+counted from the rows outside its most frequent level, or, with few cells, by intersecting bit sets; the counts of that
+level are the remainder.
 
-Sums of ``c log c`` are integers (fixed point), so that they do not depend on the order of levels, rows or columns:
-relabelled columns tie exactly, and swapping candidate and target changes nothing.
+Sums of ``c log c`` are integers (fixed point), independent of the order of levels, rows or columns: relabelled columns
+tie exactly, and swapping candidate and target changes nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _fixed(count, terms, scale):
 
 @njit
 def pearson_scale(n_rows, fewest_levels):
-    """Return fixed-point steps in 1 for X2, which is at most the rows times the smaller number of levels."""
+    """Return the fixed-point steps per unit for X2, which is at most the rows times the smaller number of levels."""
     return 2.0 ** math.floor(61.0 - math.log2(n_rows * fewest_levels + 1.0))
 
 
@@ -100,7 +100,7 @@ def _totals(cells, n_cells):
 
 @njit
 def _stratum_g2(counts, totals, n_cells, start, n_y, r, terms, scale):
-    """Return the candidate's part of a stratum's G2 in fixed point, and its levels that occur there."""
+    """Return the candidate's part of a stratum's G2 in fixed point, and its number of levels there."""
     part, present = np.int64(0), 0
     rest = 0
     for y in range(start, start + n_y):
@@ -127,7 +127,7 @@ def _stratum_g2(counts, totals, n_cells, start, n_y, r, terms, scale):
 
 @njit
 def _stratum_pearson(counts, totals, n_cells, start, n_y, r, n, scale):
-    """Return the sum of O^2 / (R C) n in fixed point over a stratum of n rows, and the levels that occur there."""
+    """Return the sum of O^2 / (R C) n in fixed point over a stratum of n rows, and the number of levels there."""
     part, present = np.int64(0), 0
     for code in range(r):
         row_total = 0
@@ -150,7 +150,7 @@ def _stratum_pearson(counts, totals, n_cells, start, n_y, r, n, scale):
 
 @njit
 def shared_by_candidates(totals, n_strata, n_y, terms, scale):
-    """Return what all candidates share: each stratum's rows and the levels of the target there, and a part of G2."""
+    """Return what candidates share: each stratum's rows and its number of target levels, and a part of G2."""
     sizes = np.zeros(n_strata, dtype=np.int64)
     columns_present = np.zeros(n_strata, dtype=np.int64)
     known = np.int64(0)
@@ -179,7 +179,7 @@ def _telling(totals, columns_present, n_y):
 
 @njit
 def candidate_statistic(counts, totals, shared, n_y, r, n_combinations, terms, scale, pearson, dof_rule):
-    """Return the statistic and the degrees of freedom of a candidate, from its counts in each cell but of one level."""
+    """Return a candidate's statistic and degrees of freedom, from its counts in each cell except for one level."""
     sizes, columns_present, known = shared
     n_strata, n_cells = len(sizes), len(totals)
     total, expected, freedom, n_occupied = known, np.int64(0), np.int64(0), 0
@@ -202,7 +202,7 @@ def candidate_statistic(counts, totals, shared, n_y, r, n_combinations, terms, s
 
 @njit
 def corrected(counts, totals, sizes, n_y, r, statistic, dof, log_p):
-    """Return log p of a candidate where few rows are expected in a cell, from the counts of all levels but one."""
+    """Return log p corrected for small expected counts, from the counts of all levels but one."""
     if not SMALLEST_LOG_P < log_p < LARGEST_LOG_P:
         return log_p
     n_cells = len(totals)
@@ -233,42 +233,17 @@ def cell_tests(
     terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
-    """Fill the results of testing each candidate with one target in the strata of one conditioning set.
+    """Test each candidate, (m,), with one target in the strata of one conditioning set; fills arrays from `statistic`
+    on.
 
-    Parameters
-    ----------
-    rows, level_start, first_level, n_levels : arrays
-        Coded columns, as kernels/strata.py describes.
-    level_bits : uint64 array of shape (levels, ceil(n / 64))
-        The same lists as bit sets.
-    first_bits : int64 array
-        Where each column's bit sets start, -1 if it has none.
-    candidates : int32 array of shape (m,)
-        Columns to test.
-    cells : uint32 array of shape (n,)
-        ``stratum * n_y + code of the target`` of each row.
-    n_strata, n_y : int
-        Strata, and levels of the target.
-    n_combinations : float
-        Product of the levels of the conditioning set.
-    terms : int64 array
-        ``c log c`` in fixed point for c = 0, 1, ...; larger counts are computed.
-    scale : float
-        Number of fixed-point steps per unit in `terms`.
-    pearson : bool
-        X2 instead of G2.
-    dof_rule : int
-        `ADJUSTED`, `NOMINAL` or `OBSERVED`.
-    min_samples_per_cell : float
-        Rows per cell for a reliable test; a table has ``levels of the candidate * n_y * n_combinations`` cells.
-    unreliable_is_independent : bool
-        Whether p = 1 if there are fewer.
-    is_corrected : bool
-        Whether reliable tests have the p-values of kernels/small_counts.py where few rows are expected in a cell.
-    statistic, p_value, log_p, dof : float64 arrays of shape (m,)
-        Written.
-    reliable : bool array of shape (m,)
-        Written.
+    Columns are coded as in kernels/strata.py; `level_bits`, (levels, ceil(n / 64)), holds the same lists as bit sets,
+    which start at `first_bits`, -1 for a column without any. `cells`, (n,), is ``stratum * n_y + code of the target``,
+    and `n_combinations` the product of the levels of the conditioning set. `terms` is ``c log c`` for c = 0, 1, ... in
+    fixed point, with `scale` steps per unit; others are computed.
+
+    `dof_rule` is `ADJUSTED`, `NOMINAL` or `OBSERVED`. A test is reliable with `min_samples_per_cell` rows per cell, of
+    ``levels of the candidate * n_y * n_combinations`` cells; `unreliable_is_independent` sets p = 1 otherwise.
+    `is_corrected` applies kernels/small_counts.py to reliable tests, and `pearson` selects X2 instead of G2.
     """
     n_cells, words = n_strata * n_y, level_bits.shape[1]
     totals = _totals(cells, n_cells)
@@ -313,7 +288,7 @@ def given_tests(
     terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
-    """Test as `cell_tests` where candidates, target and conditions are columns of the same coded table, in one call.
+    """Test like `cell_tests` with candidates, target and conditions from the same coded table, in one call.
 
     Returns False, and writes nothing, if a table would have more than `most_cells` cells.
     """

@@ -1,4 +1,4 @@
-"""The tests of kernels/contingency.py on tables that are counted already, to the last bit."""
+"""The tests of kernels/contingency.py on given tables, with identical results."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ def table_test(
 ):  # fmt: skip
     """Return statistic, degrees of freedom, whether the test is reliable, log p and p.
 
-    `counts`, (r, strata * n_y), has a row for each level of the candidate; all r of them occur, and so do the n_y
-    levels of the target. `most_levels` is the largest r of the candidates that are tested together. The rest is as in
-    `contingency.cell_tests`.
+    `counts`, (r, strata * n_y), has a row per level of the candidate; all r levels and all n_y of the target occur.
+    `most_levels` is the largest r among candidates tested together. Other arguments are as in `contingency.cell_tests`.
     """
     r, n_cells = counts.shape
     totals = counts.sum(axis=0)

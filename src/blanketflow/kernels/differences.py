@@ -1,7 +1,7 @@
-"""Distances of some rows to all rows, each row's nearest rows, and sums of differences over pairs for each column.
+"""Distances between rows, nearest rows, and sums of differences over pairs of rows for each column.
 
-Columns must have a range of at most 1. Two values of a column differ by their absolute difference, or, if it holds
-codes of levels, by 1 for different levels and 0 for equal ones. A distance is the sum over columns.
+A distance is the sum over columns of absolute differences, of a range of at most 1, or of 0 or 1 for equal or different
+levels.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ TILE_ROWS, TILE_OTHERS = 8, 512
 
 @njit("void(float64[:, ::1], boolean[::1], int64[::1], float64[:, ::1])", cache=True, nogil=True)
 def row_distances(values, is_level, rows, distances):
-    """Fill the distances of some rows to all.
+    """Fill the `distances`, (b, n), of `rows`, (b,), to all rows.
 
-    `values`, (d, n), holds one column of the table per row; `is_level`, (d,), says which columns hold codes of levels.
-    `rows`, (b,), are rows of the table, and `distances`, (b, n), is written.
+    `values`, (d, n), has one column of the table per row; `is_level`, (d,), says which hold codes of levels.
     """
     n_columns, n = values.shape
     distances[:] = 0.0
@@ -41,10 +40,10 @@ def row_distances(values, is_level, rows, distances):
 
 @njit("void(float64[:, ::1], int64[::1], int64[:, :, ::1])", cache=True, nogil=True)
 def nearest_rows(distances, group, nearest):
-    """Fill the nearest rows of each group, nearest first; ties keep the order of the table.
+    """Fill `nearest`, (b, n_groups, k), with the k nearest rows of each group; ties in table order, -1 if there are
+    fewer.
 
-    `distances`, (b, n), are infinite if a row is not a candidate. `group`, (n,), is the group of each row, 0 ..
-    n_groups - 1. `nearest`, (b, n_groups, k), is written; it is -1 if a group has fewer than k candidates.
+    `distances`, (b, n), are infinite for rows that are no candidates; `group`, (n,), are 0 .. n_groups - 1.
     """
     n_groups, k = nearest.shape[1:]
     kept = np.empty((n_groups, k))
@@ -65,10 +64,9 @@ def nearest_rows(distances, group, nearest):
 
 @njit("void(float64[:, ::1], boolean[::1], int64[::1], int64[::1], float64[::1], float64[::1])", cache=True, nogil=True)
 def add_differences(values, is_level, first, second, weight, sums):
-    """Add to each column's sum the weighted differences of pairs of rows.
+    """Add the weighted differences of pairs of rows to each column's sum, `sums`, (d,).
 
-    `values` and `is_level` are as in `row_distances`; `first`, `second` and `weight`, (m,), are the pairs of rows
-    and the weight of each; `sums`, (d,), is added to.
+    `first`, `second` and `weight`, (m,), are the pairs; `values` and `is_level` are as in `row_distances`.
     """
     for column in range(len(values)):
         x, total = values[column], 0.0

@@ -1,12 +1,9 @@
-"""What the mutual information of independent columns is on average, given how often each level occurs.
+"""The expected mutual information of independent columns, given the counts of their levels.
 
-With the levels of one column permuted among the rows of a stratum, the count C of a cell has the hypergeometric
-distribution of its margins a and b among t rows, and the mutual information differs from permutation to permutation in
-the sum of C log C alone. So the sum of E[C log C] over the cells is all that is needed. Sums are in fixed point, as in
-kernels/contingency.py.
-
-Vinh, Epps, Bailey (2010) Information theoretic measures for clusterings comparison: variants, properties, normalization
-and correction for chance, JMLR 11, 2837-2854.
+If the levels of one column are permuted within a stratum, the count C of a cell is hypergeometric with margins a and b
+among t rows, and the mutual information varies only by the sum of C log C. So the sum of E[C log C] over cells is
+enough, in fixed point as in kernels/contingency.py. Vinh, Epps, Bailey (2010) Information theoretic measures for
+clusterings comparison: variants, properties, normalization and correction for chance, JMLR 11, 2837-2854.
 """
 
 from __future__ import annotations
@@ -35,24 +32,23 @@ def _log_factorial(count, factorials):
 def _stride(variance):
     """Return the largest h for which every h-th count is enough.
 
-    A hypergeometric count is a sum of independent truth values, so that its characteristic function at an angle v is at
-    most exp(-variance (1 - cos v)); every h-th count errs by what it is at multiples of 2 pi / h.
+    A hypergeometric count is a sum of independent indicators, so its characteristic function at angle v is at most
+    exp(-variance (1 - cos v)); the error of every h-th count is its value at multiples of 2 pi / h.
     """
     return int(2.0 * math.pi / math.acos(1.0 - EXPONENT / variance)) if variance > 0.5 * EXPONENT else 1
 
 
 @njit
 def _remainder(count, mean, log_mean, terms, scale):
-    """Return c log c less its tangent at the mean, so that large terms do not cancel in sums."""
+    """Return c log c minus its tangent at the mean, so that large terms do not cancel in sums."""
     return _fixed(count, terms, scale) / scale - count * log_mean - (count - mean)
 
 
 @njit
 def expected_cells(a, b, t, n_cells, terms, scale, factorials):
-    """Return E[C log C] in fixed point, C being how many of a drawn rows are among b of t, summed over some cells.
+    """Return E[C log C] in fixed point, summed over cells, for the count C of a drawn rows among b of t.
 
-    `n_cells` is 1; or 2, which adds the cell of the drawn rows that are not among the b; or 4, which adds those of the
-    rows that are not drawn.
+    `n_cells` is 1; 2 adds the cell of the other drawn rows; 4 adds those of the rows that are not drawn.
     """
     least, most = max(0, a + b - t), min(a, b)
     means = (float(a) * b / t, float(a) * (t - b) / t, float(t - a) * b / t, float(t - a) * (t - b) / t)
@@ -117,9 +113,9 @@ def stratum_share(counts, terms, scale):
 
 @njit
 def level_of(a, t, counts, n_present, terms, scale, factorials):
-    """Return the sum of E[C log C] over the cells of a level with a of t rows, less a log a.
+    """Return the sum of E[C log C] over the cells of a level with a of t rows, minus a log a.
 
-    `counts` are those of the other column's levels, of which `n_present` occur; equal neighbours are computed once.
+    `counts` are those of the other column's `n_present` levels; equal neighbours are computed once.
     """
     total, term, before = -_fixed(a, terms, scale), np.int64(0), np.int64(0)
     for count in counts:
@@ -133,7 +129,7 @@ def level_of(a, t, counts, n_present, terms, scale, factorials):
 
 @njit
 def expected_pair(a, t, counts, n_present, terms, scale, factorials):
-    """Return n E[I(X;Y)] in fixed point, X having two levels, with a of t rows and the others."""
+    """Return n E[I(X;Y)] in fixed point for an X of two levels, one with a of t rows."""
     total = stratum_share(counts, terms, scale)
     if n_present > 2:
         total += level_of(a, t, counts, n_present, terms, scale, factorials)
@@ -151,12 +147,12 @@ def expected_pair(a, t, counts, n_present, terms, scale, factorials):
     nogil=True,
 )
 def expected_sums(x_counts, x_start, y_counts, y_start, terms, scale, factorials, sums, dofs):
-    """Fill n E[I(X;Y|Z)] in fixed point and the degrees of freedom, (levels of X - 1) (of Y - 1) over the strata.
+    """Fill `sums` with n E[I(X;Y|Z)] in fixed point, and `dofs` with (levels of X - 1) (of Y - 1) summed over strata,
+    (m,).
 
-    The counts of the levels of Y in stratum s of S are ``y_counts[y_start[s] : y_start[s + 1]]``, in any order, and
-    those of the k-th X likewise from ``x_start[k S + s]`` on; zeros count for nothing. `terms` and `scale` are as in
-    `contingency.cell_tests`; `factorials` are logarithms of k! for k = 0, 1, ..., and larger ones are computed. `sums`
-    and `dofs`, (m,), are written.
+    The counts of Y in stratum s of S are ``y_counts[y_start[s] : y_start[s + 1]]``, in any order, those of the k-th X
+    start at ``x_start[k S + s]``; zeros are ignored. `terms` and `scale` are as in `contingency.cell_tests`;
+    `factorials` are log k! for k = 0, 1, ...; others are computed.
     """
     n_strata = len(y_start) - 1
     sums[:] = 0

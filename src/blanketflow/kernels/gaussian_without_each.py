@@ -1,11 +1,8 @@
-"""Gaussian kernels on all columns but one, for each column in turn: their sums with given weights.
+"""Weighted sums of Gaussian kernels on all columns but one, for each column in turn.
 
-A squared distance without a column is the sum over all columns less the square of one difference. Where the difference
-is nearly all of the sum, the others are added up anew: no digits are lost, and rows that are equal without
-a column have a distance of exactly 0.
-
-Tables are of shape (d, m), one column of the table per row. Squared distances between two rows stand in the triangle
-above the diagonal of an array of shape (m, m).
+The squared distance without a column is the total minus one square, recomputed where that square is nearly all of it,
+so that no digits are lost and equal rows have distance 0. Tables have shape (d, m), one column per row; squared
+distances are above the diagonal of an (m, m) array.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ def squared_distances(values, squares):
 
 @njit(fastmath=VECTORS)
 def _fill_rest(here, there, row, rest):
-    """Fill the distances of a row without a column; return how many are few digits of the sum."""
+    """Fill a row's distances without a column; return how many keep few digits of the sum."""
     n_few = 0
     for b in range(len(rest)):
         difference = there[b] - here
@@ -67,7 +64,7 @@ def _added_up(values, column, a, b):
 
 @njit
 def rest_of_row(values, column, squares, a, rest):
-    """Fill the squared distances of row `a` to those behind it without a column."""
+    """Fill the squared distances, without a column, of row `a` to the rows after it."""
     row = squares[a, a + 1 :]
     if _fill_rest(values[column, a], values[column, a + 1 :], row, rest):
         for b in range(len(row)):
@@ -135,8 +132,8 @@ def _weighted_changes(here, there, row, rate, change, weights):
 def sums_without_each(values, squares, widths, weights, sums):
     """Fill the sum over pairs a < b of `weights` (m, m) times the Gaussian kernel without each column, (d,).
 
-    `widths`, (d,), are the kernels' widths sigma; a kernel is exp(-distance^2 / (2 sigma^2)). Where a column is one of
-    many, its kernel is that of all columns, of the usual width, times a factor near 1, whose series is short.
+    `widths`, (d,), are sigma in exp(-distance^2 / (2 sigma^2)). With many columns the kernel is that of all columns at
+    the usual width, times a factor near 1 with a short series.
     """
     d, m = values.shape
     if d == 0:

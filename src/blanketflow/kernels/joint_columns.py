@@ -15,10 +15,9 @@ from .strata import stratify
     nogil=True,
 )
 def join_columns(members, set_start, rows, level_start, first_level, n_levels, n_rows):
-    """Return one coded column per set of coded columns, whose levels are the combinations that occur.
+    """Return one coded column per set of coded columns, whose levels are the occurring combinations.
 
-    `members` holds the columns of all sets, set by set; `set_start`, (m + 1,), says where each set starts there, and
-    where the last one ends. All columns are coded as kernels/strata.py describes.
+    Set i is ``members[set_start[i] : set_start[i + 1]]``; columns are coded as in kernels/strata.py.
     """
     m = len(set_start) - 1
     most_lists = np.int64(0)

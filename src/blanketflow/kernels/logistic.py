@@ -1,7 +1,7 @@
-"""Multinomial logistic regression by Newton's method: the deviance to full precision for any data.
+"""Multinomial logistic regression by Newton's method, with the deviance to full precision for any data.
 
-If classes are separated, the maximum lies at infinity, but the deviance has a limit, and each of Newton's steps reduces
-the distance to it by a factor of e. There is no step in singular directions of the Hessian.
+For separated classes the maximum is at infinity, but the deviance has a limit, and each Newton step divides the
+distance to it by e. Steps are zero in singular directions of the Hessian.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _deviance(design, classes, coefficients, case_weights, probabilities):
 
 @njit
 def _solve(matrix, vector):
-    """Overwrite `vector` by the solution of a symmetric system (Cholesky, lower half); 0 in singular directions."""
+    """Overwrite `vector` by the solution of a symmetric system (Cholesky, lower half), 0 in singular directions."""
     size = len(vector)
     for j in range(size):
         diagonal = matrix[j, j]
@@ -83,7 +83,7 @@ def _solve(matrix, vector):
 
 @njit
 def _newton_step(design, classes, case_weights, probabilities, step, hessian, weights, weighted):
-    """Fill Newton's step; return the decrease of the deviance along it, to second order."""
+    """Fill the Newton step; return the decrease of the deviance to second order."""
     n_others, n = probabilities.shape
     n_columns = design.shape[0]
     gradient = np.empty(n_others * n_columns)
@@ -110,11 +110,11 @@ def _newton_step(design, classes, case_weights, probabilities, step, hessian, we
 
 @njit("float64(float64[:, ::1], int64[::1], float64[:, ::1], float64[::1])", cache=True, nogil=True)
 def fit_logistic(design, classes, coefficients, case_weights):
-    """Return the smallest deviance, -2 log likelihood, of classes regressed on a design.
+    """Return the smallest deviance, -2 log likelihood, of classes 0 .. r - 1, (n,), regressed on `design`, (columns,
+    n).
 
-    `design`, (columns, n), must contain a row of ones; its other rows should be orthogonal with variance 1. `classes`,
-    (n,), are codes 0 .. r - 1. `coefficients`, (r - 1, columns), are the start, for classes 1 .. r - 1 against class 0;
-    the result overwrites them. `case_weights`, (n,), multiply the terms of the rows.
+    `design` must contain a row of ones; its other rows should be orthogonal with variance 1. `coefficients`, (r - 1,
+    columns), against class 0, are the start and are overwritten. `case_weights`, (n,), multiply the terms of the rows.
     """
     n_others, n_columns = coefficients.shape
     n = design.shape[1]

@@ -1,4 +1,4 @@
-"""The middle order statistics of many numbers, of which a sample tells where to look."""
+"""Middle order statistics of many numbers, located by a sample."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SAMPLE, ERRORS = 4096, 3.5
 
 @njit
 def order_statistics(values, first, second):
-    """Return the numbers of rank `first` and `second`, which is `first` or the next, from 0, by Hoare's selection."""
+    """Return the numbers of rank `first` and `second` (`first` or the next), from 0, by Hoare's selection."""
     ordered = values.copy()
     start, stop = 0, len(ordered) - 1
     while start < stop:
@@ -44,10 +44,7 @@ def order_statistics(values, first, second):
 
 @njit("UniTuple(float64, 2)(float64[::1])", cache=True, nogil=True)
 def middle_of_positive(values):
-    """Return the middle two of the positive numbers among non-negative ones, or the middle one twice.
-
-    At least one is positive.
-    """
+    """Return the middle two of the positive numbers (at least one) among non-negative ones, or the middle one twice."""
     n, n_zero = len(values), 0
     for i in range(n):
         n_zero += values[i] == 0.0
@@ -70,7 +67,7 @@ def middle_of_positive(values):
 
 @njit
 def _up_to(ordered, square):
-    """Return how many squared differences of ascending numbers are at most this one."""
+    """Return how many squared differences of ascending numbers are at most this number."""
     n_pairs, b = 0, 0
     for a in range(len(ordered)):
         while b < len(ordered) and (ordered[b] - ordered[a]) ** 2 <= square:
@@ -81,9 +78,9 @@ def _up_to(ordered, square):
 
 @njit("UniTuple(float64, 2)(float64[::1])", cache=True, nogil=True)
 def middle_of_squared_differences(ordered):
-    """Return the `middle_of_positive` of the squared differences of all pairs of ascending numbers, not all equal.
+    """Return `middle_of_positive` of all squared differences of ascending numbers, not all equal.
 
-    Bisection counts those up to a number in O(n), until only a few for each number are left.
+    Bisection counts those below a number in O(n), until few per number are left.
     """
     n = len(ordered)
     low, high = 0.0, (ordered[n - 1] - ordered[0]) ** 2

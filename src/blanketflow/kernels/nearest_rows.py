@@ -1,4 +1,4 @@
-"""Means over the nearest rows, by one set of columns after the other."""
+"""Means over the nearest rows, for a sequence of column sets."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def _as_near(squared, near, margin, places):
 
 @njit(_SIGNATURE, cache=True)
 def nearest_means(columns, rows, common, added, stops, goes_on, values, k, margin, means):
-    """Write the mean values of the training rows that are nearest to each row by each set of columns.
+    """Write `means`, (s, m, c), of the `values`, (n, c), of the training rows nearest to each of `rows`, (m, d), by
+    column set.
 
-    The training rows are `columns`, shape (d, n), with `values`, (n, c); `rows` are (m, d), `means` (s, m, c). All
-    count whose squared distance is at most that of the k-th nearest times `margin`. The s sets are steps: the columns
-    added[stops[s - 1] : stops[s]] are added to those of the set before where it `goes_on`, else to the `common` ones.
+    `columns`, (d, n), are the training rows; all within `margin` times the squared distance of the k-th nearest count.
+    Set s adds columns added[stops[s - 1] : stops[s]] to the set before if it `goes_on`, else to the `common` ones.
     """
     n = columns.shape[1]
     shared, squared, places, near = np.empty(n), np.empty(n), np.empty(n, np.int64), np.empty(k)

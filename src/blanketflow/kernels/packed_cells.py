@@ -1,12 +1,9 @@
-"""Codes sparse columns and packs them into bit sets from their stored cells, at a cost per cell and not per row.
+"""Codes sparse columns and packs them into bit sets, at a cost per stored cell and not per row.
 
-A block of columns has arrays with one value per stored cell, and ``starts``: where the cells of each column start, and
-where the last column ends. All other cells are zero; stored cells may be zero too. Zero has code 0 if it occurs, so
-that cells that are not stored belong to the level without a bit set in kernels/packed_columns.py.
-
-The kernels read `starts`, (k + 1,), the rows, values or keys of the cells, (cells,), and `which` of the k columns to
-work on, of a table of `n_rows` rows. They write `codes`, (cells,), from 0 on, and `n_levels`, (k,), the number of
-levels that occur.
+A block of k columns has one value per stored cell and ``starts``, (k + 1,); all other cells are zero, as stored cells
+may be. Zero has code 0 if it occurs, so that cells that are not stored belong to the level without a bit set in
+kernels/packed_columns.py. The kernels work on the columns `which` of a table of `n_rows` rows, and write `codes`,
+(cells,), from 0 on, and `n_levels`, (k,), the number of occurring levels.
 """
 
 from __future__ import annotations
@@ -27,8 +24,8 @@ _CODES, _LEVELS = types.Array(types.uint8, 1, "C"), types.Array(types.int32, 1, 
 def code_keys(starts, which, keys, n_rows, most_levels, codes, n_levels):
     """Code the cells of columns with few values: zero first, the others in order of appearance.
 
-    Keys are equal for equal values, and 0 for zero. `n_levels` is 0 for a column with more than `most_levels` values,
-    which is at most 255; its codes are not complete.
+    Keys are equal for equal values, and 0 for zero. `n_levels` is 0, with incomplete codes, for more than `most_levels`
+    values, at most 255.
     """
     found = np.empty(most_levels, dtype=np.int64)
     for column in which:
@@ -55,10 +52,7 @@ def code_keys(starts, which, keys, n_rows, most_levels, codes, n_levels):
 
 @njit(types.void(_STARTS, _WHICH, _VALUES, types.int64, _WHICH, types.float64[:, ::1]), cache=True, nogil=True)
 def order_statistics(starts, which, values, n_rows, places, found):
-    """Fill the order statistics of each column at some positions.
-
-    `places`, (p,), are 0 .. n_rows - 1; `found`, (number of columns asked for, p), is written.
-    """
+    """Fill `found`, (columns, p), with each column's order statistics at `places`, (p,), of 0 .. n_rows - 1."""
     for i in range(len(which)):
         start, stop = starts[which[i]], starts[which[i] + 1]
         n_below, n_above = 0, 0
@@ -87,10 +81,9 @@ def order_statistics(starts, which, values, n_rows, places, found):
 
 @njit(types.void(_STARTS, _WHICH, _VALUES, types.int64, _BORDERS, _CODES, _LEVELS), cache=True, nogil=True)
 def code_cells(starts, which, values, n_rows, borders, codes, n_levels):
-    """Code the cells of columns by the number of borders below a value, renumbered to the codes that occur.
+    """Code cells by the number of borders below a value, renumbered to the codes that occur.
 
-    `borders`, (number of columns asked for, b), ascend in each row; equal ones are allowed, and b is at most 254.
-    Values in the bin of zero have code 0 if there is a zero.
+    `borders`, (columns, b), ascend with repetitions, b at most 254. The bin of zero has code 0 if there is a zero.
     """
     b = borders.shape[1]
     new = np.empty(b + 1, dtype=np.uint8)
@@ -121,10 +114,9 @@ def code_cells(starts, which, values, n_rows, borders, codes, n_levels):
 
 @njit(types.void(_STARTS, _ROWS, _CODES, types.int64[::1], types.uint64[:, :, ::1]), cache=True, nogil=True)
 def pack_cells(starts, rows, codes, first, bits):
-    """Pack coded columns.
+    """Pack coded columns into `bits`, (blocks, ceil(n / 64), BLOCK), initially zero.
 
-    `first`, (k,), says where each column's bit sets start, counted through all blocks, and is -1 for columns to leave
-    out. `bits`, (blocks, ceil(n / 64), BLOCK), is written over zeros.
+    `first`, (k,), is where each column's bit sets start, counted through all blocks, -1 to leave it out.
     """
     for i in range(len(first)):
         if first[i] >= 0:

@@ -1,8 +1,8 @@
-"""Tables counted from codes that are packed in 1, 2, 4, 8 or 16 bits a cell.
+"""Tables counted from codes packed in 1, 2, 4, 8 or 16 bits per cell.
 
-Rows are packed in blocks of `BLOCK`. A block of a column of `bits` bits takes ``BLOCK * bits / 8`` bytes, and each byte
-holds cells of rows that are far apart: a loop over bytes then does the same with neighbours, which compilers turn into
-vector instructions. With 16 bits the lower bytes of a block come first, then the upper ones.
+Rows are packed in blocks of `BLOCK`; a column's block takes ``BLOCK * bits / 8`` bytes. Each byte holds cells of
+distant rows, so that loops over bytes vectorise. With 16 bits the lower bytes of a block come first, then the upper
+ones.
 """
 
 from __future__ import annotations
@@ -53,25 +53,13 @@ _PACKED = "uint8[::1], int64[::1], int64[::1], int64[::1]"
     nogil=True,
 )
 def count_tables(packed, starts, bits, n_levels, first_row, last_row, others, members, set_start, table_start, counts):
-    """Count the tables of sets of columns with some other columns, all in one pass over rows.
+    """Count the tables of sets of columns with some `others` in one pass over rows, adding to `counts`.
 
-    Parameters
-    ----------
-    packed : uint8 array
-        The blocks of all columns.
-    starts, bits, n_levels : int64 arrays of shape (d,)
-        Where each column's blocks start, bits of a cell, and the number of its codes.
-    first_row, last_row : int
-        The rows that are counted, the last one excluded; the first is a multiple of `BLOCK`.
-    others : int32 array of shape (k,)
-        The columns that all tables have, the last of which varies fastest.
-    members, set_start : int32 array, int64 array of shape (m + 1,)
-        Set i is ``members[set_start[i] : set_start[i + 1]]``; its columns come before the others in its table.
-    table_start : int64 array of shape (m + 1,)
-        Where each table starts in `counts`.
-    counts : int64 array of shape (turns, cells of all tables)
-        The counts are added. Rows take turns, since a count must be stored before it can be increased again; the sum
-        over turns is the table.
+    `packed` are the blocks of columns with `starts`, `bits` per cell and `n_levels`, (d,). Rows are `first_row`, a
+    multiple of `BLOCK`, up to `last_row`, excluded. Set i is ``members[set_start[i] : set_start[i + 1]]``; its columns
+    come before `others`, whose last varies fastest, in the table that starts at ``table_start[i]`` of `counts`, (turns,
+    cells). Rows take turns, since a count must be stored before it can be increased again; the table is the sum over
+    turns.
     """
     cells, keys = np.empty(BLOCK, dtype=np.uint32), np.empty(BLOCK, dtype=np.uint32)
     n_cells, turns = np.uint32(1), len(counts)

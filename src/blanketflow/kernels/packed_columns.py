@@ -1,11 +1,11 @@
 """Columns packed into bit sets, one per level, side by side, so that one instruction counts for many columns.
 
-A column with r levels has r - 1 bit sets; code 0 has none, because its rows are the remainder. Bit sets are stored in
-blocks of `BLOCK`: ``bits[block, word, place]`` holds 64 rows of one bit set, and all bit sets of a column are in the
-same block. `first`, (k,), says where the bit sets of each column start, counted through all blocks.
+A column with r levels has r - 1 bit sets; the rows of code 0 are the remainder. ``bits[block, word, place]`` holds 64
+rows of one bit set, in blocks of `BLOCK` bit sets; those of a column are in one block and start at `first`, (k,),
+counted through all blocks.
 
-Before they are packed, k columns are coded together: the rows of `values` or `codes`, (k, n), hold one column of the
-table each. Codes are 0 .. n_levels - 1; `n_levels`, (k,), is the number of values that occur in each column.
+Before packing, k columns are coded together, in the rows of `values` or `codes`, (k, n). Codes are 0 .. n_levels - 1;
+`n_levels`, (k,), counts the occurring values.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _BYTES = types.Array(types.uint8, 2, "C", readonly=True)
     nogil=True,
 )
 def pack_bytes(values, first_column, bits, seen):
-    """Pack k columns of a matrix of zeros and ones, one bit set each.
+    """Pack k columns of zeros and ones of `values`, (n, d), from `first_column` on, into one bit set each, in the
+    lowest bits.
 
-    The columns are taken from `values`, (n, d), from `first_column` on; bit sets take the lowest bits. `bits`, (ceil(k
-    / BLOCK), ceil(n / 64), BLOCK), is written, and so is `seen`, (k,): all bytes of a column combined by "or", which is
-    more than 1 unless they are zeros and ones.
+    Writes `bits`, (ceil(k / BLOCK), ceil(n / 64), BLOCK), and `seen`, (k,), each column's bytes combined by "or", which
+    is above 1 for other values.
     """
     n = len(values)
     words = np.empty(BLOCK, dtype=np.uint64)
@@ -66,9 +66,9 @@ def pack_bytes(values, first_column, bits, seen):
 
 @njit("void(uint8[:, ::1], int64, int32[::1])", cache=True, nogil=True)
 def rank_bytes(codes, most_levels, n_levels):
-    """Rank the bytes of each row of `codes`, in place, among the bytes that occur in it.
+    """Rank the bytes of each row of `codes`, in place, among its distinct bytes.
 
-    A row with more than `most_levels` values is not changed, and its number of levels is 0.
+    A row with more than `most_levels` values is unchanged, and its number of levels is 0.
     """
     n = codes.shape[1]
     new = np.empty(256, dtype=np.uint8)
@@ -89,10 +89,9 @@ def rank_bytes(codes, most_levels, n_levels):
 
 @njit("void(int64[:, ::1], int64, uint8[:, ::1], int32[::1])", cache=True, nogil=True)
 def rank_integers(values, most_levels, codes, n_levels):
-    """Rank the integers of each row of `values` among the integers that occur in it.
+    """Rank the integers of each row of `values` among its distinct integers.
 
-    The number of levels is 0 for a row with more than `most_levels` values, which is at most 255; its codes are not
-    written.
+    Without codes and with 0 levels for a row with more than `most_levels` values, at most 255.
     """
     n = values.shape[1]
     found = np.empty(most_levels + 1, dtype=np.int64)
@@ -127,7 +126,7 @@ def rank_integers(values, most_levels, codes, n_levels):
 def code_by_borders(values, borders, codes, n_levels):
     """Code each row of `values` by the number of borders below a value, renumbered to the codes that occur.
 
-    `borders`, (k, b), ascend in each row; equal ones are allowed, and b is at most 254.
+    `borders`, (k, b), ascend with repetitions in each row, b at most 254.
     """
     b = borders.shape[1]
     new = np.empty(b + 1, dtype=np.uint8)
@@ -152,10 +151,9 @@ def code_by_borders(values, borders, codes, n_levels):
 
 @njit("int64(int32[::1], int64, int64[::1])", cache=True, nogil=True)
 def place_bit_sets(n_levels, at, first):
-    """Assign columns the places of their bit sets, each column within one block.
+    """Write `first`, the places of columns' bit sets, each column within one block, from the free place `at` on.
 
-    `at` is the first free place, counted through all blocks; `first` is written, and the first free place afterwards is
-    returned. A constant column has an empty bit set.
+    Returns the next free place. A constant column has an empty bit set.
     """
     for i in range(len(n_levels)):
         needed = max(np.int64(n_levels[i]) - 1, 1)
@@ -168,10 +166,7 @@ def place_bit_sets(n_levels, at, first):
 
 @njit("void(uint8[:, ::1], int32[::1], int64[::1], uint64[:, :, ::1])", cache=True, nogil=True)
 def pack_codes(codes, n_levels, first, bits):
-    """Pack coded columns.
-
-    Columns have at most 65 levels. `bits`, (blocks, ceil(n / 64), BLOCK), is written over zeros.
-    """
+    """Pack coded columns of at most 65 levels into `bits`, (blocks, ceil(n / 64), BLOCK), initially zero."""
     n = codes.shape[1]
     words = np.empty(65, dtype=np.uint64)
     for i in range(len(codes)):
@@ -186,7 +181,7 @@ def pack_codes(codes, n_levels, first, bits):
 
 @njit("void(uint64[:, :, ::1], int32[::1])", cache=True, nogil=True)
 def count_set_bits(bits, n_set):
-    """Count each bit set; `n_set`, of shape (blocks * BLOCK,), is written."""
+    """Count each bit set; writes `n_set`, (blocks * BLOCK,)."""
     for block in range(len(bits)):
         counts = n_set[block * BLOCK : (block + 1) * BLOCK]
         counts[:] = 0
@@ -197,10 +192,10 @@ def count_set_bits(bits, n_set):
 
 @njit("int64(int64[::1], uint64[:, :, ::1], int64[::1], int32[::1], uint32[::1])", cache=True, nogil=True)
 def cells_of(columns, bits, first, n_levels, cells):
-    """Write each row's combination of levels of some packed columns; return the number of possible combinations.
+    """Write `cells`, (n,), initially zero: each row's combination of levels of packed columns, the last varying
+    fastest.
 
-    The last of the columns varies fastest. `bits`, `first` and `n_levels` are as in `packed_sums`; `cells`, (n,), is
-    written over zeros.
+    Returns the number of possible combinations. `bits`, `first` and `n_levels` are as in `packed_sums`.
     """
     size = np.int64(1)
     for column in columns:

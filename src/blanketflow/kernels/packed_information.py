@@ -1,7 +1,6 @@
 """Mutual information of many packed columns with one target in the strata of one conditioning set.
 
-Cells are the target's values in the strata, and sums of ``c log c`` are in fixed point, as in kernels/contingency.py.
-Columns are packed as in kernels/packed_columns.py.
+Cells and fixed-point sums of ``c log c`` are as in kernels/contingency.py, columns as in kernels/packed_columns.py.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def _follow(block, place, cells, counts):
 
 @njit
 def _derive(counts, telling, derived, n_set):
-    """Count the one cell that was left out, as the remainder of the set bits."""
+    """Count the cell that was left out, as the remainder of the set bits."""
     for place in range(BLOCK):
         counts[derived, place] = n_set[place]
     for i in range(len(telling)):
@@ -95,7 +94,7 @@ def _pair_terms(totals, terms, scale):
 
 @njit
 def _sum_binary_columns(counts, varies, n_y, has_margin, pairs, pair_start, margins, margin_start, sums):
-    """Do the same as `_sum_of_strata` for a block of columns with two levels."""
+    """Compute `_sum_of_strata` for a block of columns with two levels."""
     sums[:] = 0
     margin = np.empty(BLOCK, dtype=np.int32)
     for s in range(len(varies)):
@@ -117,7 +116,7 @@ def _sum_binary_columns(counts, varies, n_y, has_margin, pairs, pair_start, marg
 def _chance_of_binary_columns(
     counts, of_y, sizes, n_present, n_y, known, start, terms, scale, factorials, expected, dofs
 ):
-    """Return what independent columns have on average, and degrees of freedom, for a block of columns of two levels."""
+    """Compute `_chance_of_column` for a block of columns with two levels."""
     expected[:] = 0
     dofs[:] = 0
     margin = np.empty(BLOCK, dtype=np.int32)
@@ -167,7 +166,7 @@ def _sum_of_strata(counts, place, r, totals, varies, n_y, has_margin, margins, t
 
 @njit
 def _chance_of_column(margins, r, of_y, sizes, n_present, shares, n_y, known, start, terms, scale, factorials):
-    """Return what an independent column with the same margins has on average, and the degrees of freedom."""
+    """Return the expected sum of an independent column with the same margins, and the degrees of freedom."""
     expected, dof = np.int64(0), np.int64(0)
     for s in range(len(sizes)):
         if n_present[s] < 2:
@@ -196,35 +195,13 @@ def packed_sums(
     bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, is_entropy, terms, scale, factorials,
     sums, expected, dofs,
 ):  # fmt: skip
-    """Fill the sums for mutual information or entropies.
+    """Fill `sums`, (m,), with n I(X;Y|Z), or with n log n - n H(X, Z) if `is_entropy`, in fixed point.
 
-    Parameters
-    ----------
-    bits : uint64 array of shape (blocks, words, BLOCK)
-        Packed columns.
-    n_set : int32 array of shape (blocks * BLOCK,)
-        Set bits of each bit set.
-    first : int64 array of shape (d,)
-        Where each column's bit sets start, counted through all blocks.
-    n_levels : int32 array of shape (d,)
-        Levels of each column.
-    candidates : int64 array of shape (m,)
-        Columns, best in ascending order.
-    cells : uint32 array of shape (n,)
-        ``stratum * n_y + code of the target`` of each row.
-    n_strata, n_y : int
-        Strata, and levels of the target; for entropies `n_y` is 1 and each stratum a cell.
-    is_entropy : bool
-        Entropies of candidate and strata instead.
-    terms, scale : int64 array, float
-        ``c log c`` in fixed point for c = 0, 1, ..., and the number of steps per unit.
-    factorials : float64 array
-        Logarithms of k! for k = 0, 1, ...; larger ones are computed.
-    sums : int64 array of shape (m,)
-        Written: n I(X;Y|Z), or n log n - n H(X, Z), in fixed point.
-    expected, dofs : int64 arrays of shape (m,) or (0,)
-        Written unless they are empty: what n I(X;Y|Z) is on average where levels are permuted within the strata, and
-        the degrees of freedom.
+    `bits`, (blocks, words, BLOCK), are packed columns with `n_set` bits, (blocks * BLOCK,), `first` places and
+    `n_levels`, (d,). `candidates`, (m,), are best ascending. `cells`, (n,), is ``stratum * n_y + code of the target``;
+    for entropies `n_y` is 1. `terms` is ``c log c`` for c = 0, 1, ... in fixed point with `scale` steps per unit, and
+    `factorials` log k! for k = 0, 1, .... `expected` and `dofs`, (m,) or empty to skip, get the mean of n I(X;Y|Z) over
+    permutations within strata, and the degrees of freedom.
     """
     words, n_cells = bits.shape[1], n_strata * n_y
     totals = _totals(cells, n_cells)

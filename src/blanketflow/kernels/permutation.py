@@ -1,4 +1,4 @@
-"""How often a target permuted within strata is as dependent on a candidate as the target itself."""
+"""Counts how often a target permuted within strata is as dependent on a candidate as the original."""
 
 from __future__ import annotations
 
@@ -52,16 +52,12 @@ def permutation_exceedances(
     rows, level_start, first_level, n_levels, candidates, cells, n_strata, n_y, terms, scale, members, blocks, seeds,
     enough, exceedances, n_drawn,
 ):  # fmt: skip
-    """Count permutations of the target within blocks whose G2 with a candidate is at least the one observed.
+    """Count permutations of the target within blocks whose G2 with a candidate is at least the observed one.
 
-    Counting ends for a candidate with `enough` exceedances. All candidates see the same permutations, whichever of them
-    are still counted; integer sums make equal tables tie.
-
-    Columns are coded as kernels/strata.py describes, and `terms` and `scale` are as in kernels/contingency.py.
-    `candidates`, (m,), are the columns to test; `cells`, (n,), is ``stratum * n_y + code of the target`` of each row;
-    `members`, (u, s), are the rows of each unit that is exchanged, and `blocks`, (u,), where it may go, as in
-    ci/clusters.py; `seeds`, (B,), has one for each permutation. `exceedances` and `n_drawn`, (m,), are written: the
-    number of exceedances, and of permutations in which they were counted.
+    Counting stops for a candidate at `enough` exceedances; all candidates see the same permutations. Integer sums make
+    equal tables tie. Columns are coded as in kernels/strata.py; `terms`, `scale` and `cells`, (n,), are as in
+    kernels/contingency.py. `members`, (u, s), and `blocks`, (u,), are the exchangeable units of ci/clusters.py;
+    `seeds`, (B,), has one per permutation. Writes `exceedances` and `n_drawn`, the permutations counted, (m,).
     """
     n, n_cells = len(cells), n_strata * n_y
     totals = _totals(cells, n_cells)

@@ -8,11 +8,11 @@ from numba import njit
 
 @njit("void(int64[::1], int32[::1], int64[::1], int32[::1], int32, int32[::1], int32[::1])", cache=True)
 def trail_lengths(parent_start, parents, child_start, children, source, given, lengths):
-    """Find the number of arcs of the shortest active trail from a source to every node, given others.
+    """Write `lengths`, (n_nodes,), initially 0: the arcs of the shortest active trail from a source, given others; 0 if
+    none.
 
     Parents of node i are ``parents[parent_start[i]:parent_start[i + 1]]``, and children likewise. The source is not
-    given. `lengths`, (n_nodes,), is written and must be 0 everywhere; nodes that are d-separated from the source stay
-    0.
+    given.
     """
     n_nodes = len(parent_start) - 1
     is_given = np.zeros(n_nodes, dtype=np.bool_)

@@ -1,7 +1,4 @@
-"""The one-sided Wilcoxon signed-rank test for many rows of paired differences at once.
-
-Ranks are doubled, because average ranks are multiples of a half, so that sums of doubled ranks are integers.
-"""
+"""The one-sided Wilcoxon signed-rank test for many rows of paired differences at once, on doubled (integer) ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ MAX_EXACT_PAIRS = 13
 
 @njit
 def _sort_by_size(differences, by_size):
-    """Copy differences in ascending order of their absolute values; there are few, and many are equal."""
+    """Copy differences in ascending order of absolute values; there are few, and many are equal."""
     for i in range(len(differences)):
         new = differences[i]
         k = i
@@ -28,7 +25,7 @@ def _sort_by_size(differences, by_size):
 
 @njit
 def _count_sums(steps, counts):
-    """Count, for each sum, the subsets of `steps` that have it; return the largest sum."""
+    """Count the subsets of `steps` with each sum; return the largest sum."""
     reach = 0
     counts[0] = 1.0
     for step in steps:
@@ -41,10 +38,10 @@ def _count_sums(steps, counts):
 
 @njit("void(float64[:, ::1], float64[::1], float64[::1])", cache=True)
 def signed_rank_greater(differences, p_values, log_p):
-    """Fill the p-values for the alternative that differences are above zero; zeros are split between both signs.
+    """Fill the p-values, (m,), of `differences`, (m, B), for the alternative of positive ones; zeros are split between
+    signs.
 
-    `differences`, (m, B), holds the paired differences of one test per row; a row of zeros gets p = 1. The others,
-    (m,), are written.
+    A row of zeros gets p = 1.
     """
     n = differences.shape[1]
     by_size = np.empty(n, dtype=np.float64)

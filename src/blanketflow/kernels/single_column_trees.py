@@ -1,13 +1,12 @@
 """Decision trees on single columns, for all repeats of the PPI test at once.
 
-A tree to purity on a single column needs no search. An impure node is cut whatever the gain, so a leaf contains
-training rows of one value or of one class; and if rows of one class are cut further, both sides predict that class. So
-the tree predicts as if it were cut halfway between any two neighbouring training values: a row gets the prediction of
-the training rows with the nearest value, the lower one if it lies in the middle (`best_cut.between`). The order of the
-cuts, and with it the criterion, does not matter.
+A tree to purity on a single column needs no search: it predicts as if it were cut halfway between any two neighbouring
+training values, so a row gets the prediction of the training rows with the nearest value, the lower one on ties
+(`best_cut.between`). Reasons: an impure node is cut whatever the gain, a leaf has training rows of one value or one
+class, and cutting rows of one class further does not change predictions.
 
-Columns are lists of rows in ascending order of value. Rows that are not listed have the value zero: a sparse column
-lists the rows that are not zero, a dense column all rows. Repeats are processed in blocks of at most 64, one bit each.
+Columns are lists of rows in ascending order of value; rows that are not listed have the value zero. A sparse column
+lists its non-zeros, a dense column all rows. Repeats are processed in blocks of at most 64, one bit each.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from .value_groups import (
 
 @inlined
 def _decide(undecided, p, values, training):
-    """Return the repeats in which the training row after position p is nearer than the training row before it."""
+    """Return the repeats in which the training row after position p is nearer than the one before it."""
     goes_right = np.uint64(0)
     before = p
     while undecided:
@@ -52,12 +51,11 @@ def _decide(undecided, p, values, training):
 
 @inlined
 def count_missed(rows, values, every, training_bits, class_bits, receiver_bits, training, right, left, missed):
-    """Count in all repeats the test rows whose nearest training row has another class.
+    """Count in all repeats the test rows whose nearest training row has another class, if values determine classes.
 
-    The values of the column must determine the class. `every` has one bit per repeat; rows, values and bits are those
-    of `class_differences`, with all rows listed. `training`, (n,), `right`, (n, planes), and `left`, (planes,), are
-    scratch. `missed`, (B,), is written: rows that are missed, and 2^32 times the rows that are missed when the column
-    is permuted.
+    `every` has one bit per repeat; rows, values and bits are as in `class_differences`, with all rows listed.
+    `training`, (n,), `right`, (n, planes), and `left`, (planes,), are scratch. `missed`, (B,), gets the rows missed,
+    plus 2^32 times the rows missed when the column is permuted.
     """
     n, n_planes = len(rows), len(left)
     missed[:] = 0
@@ -111,36 +109,16 @@ def class_differences(
     starts, rows, values, classes, lines, totals, n_of_class, training_bits, class_bits, receiver_bits, lane_bits,
     n_test, differences,
 ):  # fmt: skip
-    """Fill the log-loss after minus before permuting a column, for each column's tree in each repeat.
+    """Fill `differences`, (d, B): the log-loss after minus before permuting a column, for its tree in each repeat.
 
-    Parameters
-    ----------
-    starts : int64 array of shape (d + 1,)
-        Where each column's listed rows start, and where the last one's end.
-    rows : int32 array of shape (m,)
-        Listed rows, ascending by value within a column.
-    values : float64 array of shape (m,)
-        Their values. Rows that are not listed have the value zero; if there are any, no listed row has the value zero.
-    classes : int64 array of shape (n,)
-        Class codes 0 .. K - 1.
-    lines : uint64 array of shape (n, K, words)
-        One number per repeat, side by side in lanes of `lane_bits` bits, so that one instruction counts for several
-        repeats. Line 0 has 1 for a training row. Line k has 1 for a test row if the row that receives its value under
-        the permutation of the repeat has class k.
-    totals : uint64 array of shape (2 K - 1, words)
-        Sums over all rows in the same lanes: training rows by class, and lines 1 .. K - 1.
-    n_of_class : int64 array of shape (K,)
-        Number of rows of each class.
-    training_bits : uint64 array of shape (n,)
-        One bit per repeat (B <= 64): whether a row is a training row.
-    class_bits, receiver_bits : uint64 arrays of shape (n, planes)
-        For all repeats, each bit of the class code of the row, and of the row that receives its value.
-    lane_bits : int
-        16 or 32, such that a lane can hold n.
-    n_test : int
-        Number of test rows of a repeat.
-    differences : float64 array of shape (d, B)
-        Written.
+    Column j lists the rows from ``starts[j]`` on, with ascending `values`; unlisted rows are zero, and then no listed
+    row is. `classes`, (n,), are 0 .. K - 1, of which there are `n_of_class`, (K,).
+
+    `lines`, (n, K, words), has one number per repeat in lanes of `lane_bits` bits (16 or 32, to hold n): line 0 has 1
+    for a training row, line k has 1 for a test row if the row that gets its value by the permutation has class k.
+    `totals`, (2 K - 1, words), sums lanes over rows: training rows by class, and lines 1 .. K - 1. `training_bits`,
+    (n,), has one bit per repeat, B <= 64. `class_bits` and `receiver_bits`, (n, planes), hold for all repeats the bits
+    of the class code of the row, and of the row that gets its value. `n_test` is the number of test rows of a repeat.
     """
     n, n_classes, n_words = lines.shape
     n_repeats = differences.shape[1]
@@ -200,16 +178,15 @@ def class_differences(
     error_model="numpy",
 )
 def number_differences(starts, rows, values, is_train, numbers, shifts, totals, n_test, unit, differences):
-    """Fill the squared error after minus before permuting a column, for each column's tree in each repeat.
+    """Fill `differences`, (d, B): the squared error after minus before permuting a column, for its tree in each repeat.
 
-    Permuting changes neither the sum of squared targets nor the sum of squared predictions. So the difference is twice
-    the sum of prediction times target, before minus after. Targets are integers here, so that their sums are exact and
-    do not depend on the order of rows, or on whether rows that are not listed are subtracted from the total.
+    Permuting changes neither the sum of squared targets nor of squared predictions, so the difference is twice the sum
+    of prediction times target, before minus after. Targets are integers, so that sums do not depend on the order of
+    rows, or on whether unlisted rows are subtracted from the total.
 
-    `starts`, `rows` and `values` are as in `class_differences`; `is_train`, (B, n), are the training rows of each
-    repeat. `numbers`, (n,), is the target minus a constant, in steps of `unit`. `shifts`, (B, n), is for a test row its
-    number minus the number of the row that receives its value, and 0 for training rows. `totals`, (B,), are the sums of
-    the training rows' numbers, and `n_test` is the number of test rows. `differences`, (d, B), is written.
+    `starts`, `rows` and `values` are as in `class_differences`; `is_train` is (B, n). `numbers`, (n,), is the target
+    minus a constant, in steps of `unit`. `shifts`, (B, n), is a test row's number minus that of the row that gets its
+    value, 0 for training rows. `totals`, (B,), sums the training rows' numbers.
     """
     n_repeats, n = is_train.shape
     first, leaf = np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)

@@ -1,15 +1,12 @@
-"""p-values of contingency tables where few rows are expected in a cell, and chi-square is no good approximation of G2.
+"""p-values of contingency tables with small expected counts, where chi-square does not approximate G2.
 
-Given how often each level occurs in each stratum, independence says how likely each table is: by the hypergeometric
-distribution, as if the levels of X were permuted among the rows of a stratum.
+Given the level counts of each stratum, tables are hypergeometric under independence, as if X were permuted within
+strata. A table of two flags is tested exactly: p is the probability of all tables no more likely than the observed one
+(Fisher's test; for several strata: Freeman, Halton 1951, Biometrika 38, 141-149, doi:10.1093/biomet/38.1-2.141). For
+other tables, and in many strata, the degrees of freedom are the mean of G2 over all permutations, if it is larger
+(Tsamardinos, Borboudakis 2010, Permutation testing improves Bayesian network learning, ECML PKDD, 322-337).
 
-A table of two flags is tested exactly: p is the probability of all tables that are no more likely than the one seen
-(Fisher's test; of several strata: Freeman, Halton 1951, Note on an exact treatment of contingency, goodness of fit and
-other problems of significance, Biometrika 38, 141-149, doi:10.1093/biomet/38.1-2.141). For other tables, and in many
-strata, the chi-square distribution has the mean of G2 over all permutations in place of the degrees of freedom, if it
-is larger (Tsamardinos, Borboudakis 2010, Permutation testing improves Bayesian network learning, ECML PKDD, 322-337).
-
-Sums over cells are in fixed point and strata are sorted, so that names of levels and columns change nothing.
+Sums over cells are in fixed point and strata are sorted, so that names of levels and columns do not matter.
 """
 
 from __future__ import annotations
@@ -45,10 +42,10 @@ C_LOG_C = np.array([0.0, *(c * math.log(c) for c in range(1, 64))])
 
 @njit
 def smallest_expected(rows, totals, sizes, n_y):
-    """Return the smallest number of rows that is expected in a cell, over strata in which both columns vary.
+    """Return the smallest expected cell count, over strata in which both columns vary.
 
-    `rows`, (S, r), has how often each level of X occurs in each stratum; `totals`, (S * n_y,), that of the target's
-    levels; `sizes`, (S,), the rows of a stratum.
+    `rows`, (S, r), counts the levels of X per stratum; `totals`, (S * n_y,), the target's levels; `sizes`, (S,), the
+    rows.
     """
     least = np.inf
     for s in range(len(sizes)):
@@ -66,7 +63,7 @@ def smallest_expected(rows, totals, sizes, n_y):
 
 @njit
 def _excess(a, b, t, share, factor):
-    """Return what the mean of 2 C log(C / E[C]) is above that of (C - E[C])^2 / E[C], C of a drawn among b of t.
+    """Return the mean of 2 C log(C / E[C]) minus that of (C - E[C])^2 / E[C], for C of a drawn among b of t.
 
     `share` is 1 / t, and `factor` is t / (t - 1).
     """
@@ -112,9 +109,9 @@ def mean_of_g2(rows, totals, sizes, n_y):
 
 @njit
 def _sorted_strata(rows, totals, sizes, both):
-    """Return rows, smaller margin, larger margin and count of the rarer levels' cell of each stratum, in their order.
+    """Return sorted strata: rows, smaller margin, larger margin and count of the cell of the rarer levels.
 
-    Strata in which a column does not vary are left out, and there is at most one more than `MOST_STRATA`.
+    Strata in which a column is constant are left out; at most `MOST_STRATA` + 1 are returned.
     """
     found, n = np.empty((min(len(sizes), MOST_STRATA + 1), 4), dtype=np.int64), 0
     for s in range(len(sizes)):
@@ -148,9 +145,9 @@ def _is_before(one, other):
 
 @njit
 def _tables(size, a, b, weights):
-    """Fill how likely tables of two flags are, relative to the likeliest, by the rows in the first cell.
+    """Fill the probabilities of tables of two flags, relative to the likeliest, by the count of the first cell.
 
-    Return from which to before which count that is so: others are too unlikely to count.
+    Returns the range of counts with non-negligible probability, without its end.
     """
     mode = int((a + 1.0) * (b + 1.0) / (size + 2.0))
     weights[mode] = 1.0
@@ -168,11 +165,11 @@ def _tables(size, a, b, weights):
 
 @njit
 def exact_log_p(rows, totals, sizes, both, least):
-    """Return log p of two flags: of all tables with these margins, how many are no more likely than the one seen.
+    """Return log p of the exact test of two flags: the probability of all tables no more likely than the observed one.
 
-    `both`, (S,), are the rows of the first level of both, and `least` is what `smallest_expected` returns, whose
-    arguments the others are. Returns 1.0 if there are more than `MOST_STRATA` strata, or `MOST_TABLES` tables in one,
-    or if p is too small.
+    `both`, (S,), are the rows of the first level of both; `least` is the result of `smallest_expected` for the other
+    arguments. Returns 1.0 for more than `MOST_STRATA` strata, more than `MOST_TABLES` tables in one, or a p that is too
+    small.
     """
     strata = _sorted_strata(rows, totals, sizes, both)
     n_strata, most = len(strata), 0
@@ -221,7 +218,7 @@ def exact_log_p(rows, totals, sizes, both, least):
 
 @njit
 def corrected_log_p(rows, totals, sizes, n_y, both, statistic, dof, log_p):
-    """Return log p of G2 where few rows are expected in a cell, and `log_p`, that of chi-square, elsewhere."""
+    """Return log p of G2 corrected for small expected counts; elsewhere `log_p`, that of chi-square."""
     are_flags = rows.shape[1] == 2 and n_y == 2
     least = smallest_expected(rows, totals, sizes, n_y)
     if least >= (EXPECTED_OF_FLAGS if are_flags else EXPECTED):

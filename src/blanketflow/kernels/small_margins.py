@@ -1,4 +1,4 @@
-"""The p-values of kernels/small_counts.py for tests given nothing, of which only the counts of levels are at hand."""
+"""The p-values of kernels/small_counts.py for marginal tests, from statistics and level counts alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from .small_counts import (
 
 @njit("float64(int64, int64, int64, int64)", cache=True, nogil=True)
 def flags_log_p(both, first, second, n):
-    """Return log p of Fisher's test: of n rows so many are ones of both flags, and of each; 1.0 if it is not due."""
+    """Return log p of Fisher's test from n rows and the counts of ones of both flags and of each; 1.0 if not
+    applicable.
+    """
     rows, totals, sizes = np.array([[first, n - first]]), np.array([second, n - second]), np.array([n])
     least = smallest_expected(rows, totals, sizes, 2)
     return exact_log_p(rows, totals, sizes, np.array([both]), least) if least < EXPECTED else 1.0
@@ -41,7 +43,7 @@ def _g2_of_flags(count, a, b, t):
 
 @njit
 def _count_with(statistic, a, b, t):
-    """Return the rows in the first cell of the table of two flags with some G2, which rises away from the mean."""
+    """Return the first cell's count in the table of two flags with a given G2, which rises away from the mean."""
     found, least = 0, np.inf
     for side in (-1, 1):
         start = int(float(a) * b / t) + (side > 0)
@@ -64,10 +66,9 @@ def _count_with(statistic, a, b, t):
     nogil=True,
 )
 def correct_marginal_tests(x_counts, x_start, y_counts, asked, statistic, dof, log_p, p_value):
-    """Correct tests given nothing, of which only statistics and the counts of levels are known.
+    """Correct the marginal tests at positions `asked`, (m,), of the last four arrays, from statistics and level counts.
 
-    `asked`, (m,), are the positions in the last four arrays, which are those of all tests; the levels of the i-th one
-    that is asked have ``x_counts[x_start[i] : x_start[i + 1]]`` rows.
+    The levels of the i-th one have ``x_counts[x_start[i] : x_start[i + 1]]`` rows.
     """
     sizes, both = np.array([y_counts.sum()]), np.zeros(1, dtype=np.int64)
     for i in range(len(asked)):

@@ -1,19 +1,10 @@
 """Columns in ascending order of value, without the rows of their most frequent value, from which trees are grown.
 
-A column's values become codes, 0 for the smallest. Its entries are the rows of all codes except one, the background:
-the zeros of a sparse column, else the most frequent value if at least half of the rows have it. So binary, sparse and
-count columns have few entries. All columns are stored one after the other:
-
-entries : int64 array of shape (entries,)
-    Each column's entries, with a row in the lower `SHIFT` bits and a code above them; ascending by code, then by row.
-starts : int64 array of shape (d + 1,)
-    Where each column's entries start, and where the last one's end.
-background : int32 array of shape (d,)
-    The code that is left out; -1 for none.
-levels : float64 array of shape (all codes,)
-    The value of each code.
-level_starts : int64 array of shape (d + 1,)
-    Where each column's levels start, and where the last one's end.
+Values become codes, 0 for the smallest. A column's entries are the rows of all codes except the background: zero in a
+sparse column, else the most frequent value if at least half of the rows have it. So binary, sparse and count columns
+have few entries. All columns are concatenated: `entries`, int64 with a row in the lower `SHIFT` bits and a code above
+them, ascending by code, then row; `starts`, (d + 1,), of each column's entries; `background`, (d,), the omitted code,
+-1 for none; `levels`, the value of each code; `level_starts`, (d + 1,).
 """
 
 from __future__ import annotations
@@ -30,11 +21,10 @@ ROW = (1 << SHIFT) - 1
     cache=True,
 )
 def sort_columns(list_starts, rows, values, n, entries, n_entries, background, levels, n_levels):
-    """Fill the entries of columns of n rows.
+    """Fill the arrays from `entries` on (see the module) for columns of n rows, given lists as in `ColumnLists`.
 
-    The lists are as in `ci.tree_arrays.ColumnLists`; rows of equal values are put in order. The arrays from
-    `entries` on are written (see the module). They need room for all listed rows, and for one additional level per
-    column. Rows that are not listed have the value zero, and are always a column's background.
+    Rows of equal values are sorted. Arrays need room for all listed rows, and for one additional level per column.
+    Unlisted rows have the value zero and are always the background.
     """
     filled, level = 0, 0
     for j in range(len(list_starts) - 1):

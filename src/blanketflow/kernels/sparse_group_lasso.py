@@ -1,9 +1,9 @@
 """The sparse group lasso along a path of penalties, by block coordinate descent.
 
-Groups move by proximal gradient steps, each with its own step size, on a working set that grows by the groups that are
-farthest from their optimum. Every few sweeps the last iterates are extrapolated (Anderson). This is the method of skglm
-(Bertrand, Klopfenstein, Bannier, Gidel, Massias 2022, arXiv:2204.07826). Here it works on products of columns, which
-are computed when a column first joins a working set and are used for the whole path.
+Proximal gradient steps with a step size per group, on a working set that grows by the groups farthest from their
+optimum, with Anderson extrapolation every few sweeps. This is the method of skglm (Bertrand, Klopfenstein, Bannier,
+Gidel, Massias 2022, arXiv:2204.07826), applied to products of columns, computed when a column first joins a working
+set.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _fill_steps(rows, starts, steps):
 
 @njit
 def _move(b, gradient, first, last, step, lambda1, lambda2, moved):
-    """Fill the result of a proximal gradient step on a group, and return the largest move of a coefficient."""
+    """Fill the result of a proximal gradient step on a group; return the largest change of a coefficient."""
     squares = 0.0
     for j in range(first, last):
         ahead = b[j] + step * gradient[j]
@@ -58,7 +58,7 @@ def _move(b, gradient, first, last, step, lambda1, lambda2, moved):
 
 @njit
 def _objective(b, gradient, at_zero, starts, lambda1, lambda2):
-    """Return the objective less its value at 0; the gradients, at b and at 0, are negative and of the squares alone."""
+    """Return the objective minus its value at 0; gradients, at b and at 0, are negative, of the squares alone."""
     total = 0.0
     for g in range(len(starts) - 1):
         squares = 0.0
@@ -88,7 +88,7 @@ def _extrapolate(points, gradients, b, gradient):
 
 @njit
 def _descend(products, at_zero, starts, steps, lambda1, lambda2, b, gradient, tolerance):
-    """Sweep over a working set until no coefficient moves farther than the tolerance."""
+    """Sweep over a working set until no coefficient changes by more than the tolerance."""
     size, done = len(b), 0
     moved, ahead, ahead_gradient = np.empty(size), np.empty(size), np.empty(size)
     points, gradients = np.empty((DEPTH + 1, size)), np.empty((DEPTH + 1, size))
@@ -134,7 +134,7 @@ def _working_set(off, b, starts, tolerance):
 
 @njit
 def _laid_out(groups, starts):
-    """Return the columns of some groups side by side, and where each group starts."""
+    """Return the concatenated columns of some groups, and where each group starts."""
     sizes = starts[groups + 1] - starts[groups]
     own_starts = np.zeros(len(groups) + 1, dtype=np.int64)
     own_starts[1:] = np.cumsum(sizes)
@@ -151,13 +151,12 @@ def _laid_out(groups, starts):
     nogil=True,
 )
 def descend_path(rows, y, starts, lambda1, lambda2, tolerance, coefficients, violations):
-    """Minimise |y - X b|^2 / 2 + lambda1 sum over groups of |b_g| + lambda2 sum over columns of |b_j|, at each pair.
+    """Minimise |y - X b|^2 / 2 + lambda1 sum over groups of |b_g| + lambda2 sum over columns of |b_j|, for each pair.
 
-    `rows`, (p, n), is X transposed, without a row of zeros, and `y` has shape (n,). `starts`, (groups + 1,), says where
-    the columns of each group start, and where the last group ends. Each of the pairs of penalties starts from
-    the coefficients of the pair before, so descending order is fastest. At the end no coefficient moves farther than
-    `tolerance` in a proximal gradient step on its group. `coefficients`, (pairs, p), is written, and so is
-    `violations`, (pairs,): the largest move of a coefficient at the end, above the tolerance if sweeps ran out.
+    `rows`, (p, n), is X transposed, without a row of zeros; `y` is (n,); `starts`, (groups + 1,), of the groups'
+    columns. Each pair starts from the last one's coefficients, so descending order is fastest. Writes `coefficients`,
+    (pairs, p), and `violations`, (pairs,): the largest move in a final proximal step, above `tolerance` if sweeps ran
+    out.
     """
     p, n_groups = len(rows), len(starts) - 1
     at_zero = np.dot(rows, y)

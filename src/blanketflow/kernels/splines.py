@@ -1,4 +1,4 @@
-"""Shares that functions of columns explain of each other, from products; and the cut of a column that tells most."""
+"""Shares of functions of columns that others explain, from their products; and the best cut of a column."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ VECTORS = {"reassoc", "contract", "nsz"}
 
 @njit("void(float64[:, ::1], float64, float64[:, ::1])", cache=True, nogil=True)
 def turn(products, vanishing, turned):
-    """Fill combinations, (b, b), of functions with these products that are orthonormal, each of those up to its own.
+    """Fill combinations, (b, b), that orthonormalise functions with these products, each of those up to its own.
 
-    They are 0 for a function of which those before it leave at most `vanishing`. The products are used up.
+    They are 0 for a function of which those before it leave at most `vanishing`. The products are overwritten.
     """
     b = len(products)
     for j in range(b):
@@ -55,18 +55,10 @@ def _product(one, two):
 def nested_shares(products, is_kept, starts, sizes, rest, vanishing, shares, f, dof):
     """Fill shares, F and degrees of freedom, (3, m): of the first functions, the others of X, and the others of Y.
 
-    Parameters
-    ----------
-    products : float64 ndarray of shape (D, rank + b)
-        Products of functions of columns with orthonormal functions of the given ones and, of what these leave, of Y.
-    is_kept : bool ndarray of shape (b,)
-        Which functions of Y there are.
-    starts, sizes : int64 ndarray of shape (m,)
-        Where the functions of each X begin among all, and how many there are: at least one.
-    rest : float64
-        Rows that the given columns and the constant leave.
-    vanishing : float64
-        A function of which others leave at most this share is theirs.
+    `products`, (D, rank + b), are those of all functions with orthonormal functions of the given columns and of Y's
+    residuals; `is_kept`, (b,), says which functions of Y exist. The functions of each X are `sizes` (at least 1) from
+    `starts` on, (m,). `rest` is the number of rows minus the rank of the given columns and the constant. A function of
+    which others leave at most the share `vanishing` is dropped.
     """
     b, most = len(is_kept), sizes.max()
     rank = products.shape[1] - b
@@ -109,9 +101,10 @@ def nested_shares(products, is_kept, starts, sizes, rest, vanishing, shares, f, 
 
 @njit("UniTuple(float64, 2)(float64[:, ::1], int64[::1], float64[::1], float64)", cache=True, nogil=True)
 def best_cut(sides, order, left, least):
-    """Return the largest square of the sum of a side over the first rows in an order, over what is left of their cut.
+    """Return the largest squared sum of a side over the first rows in an order, over the cut's residual, and their
+    number.
 
-    Then the number of these rows. `left`, (n,), is by this number; cuts of which at most `least` is left are not made.
+    `left`, (n,), are the residuals by number of rows; cuts with at most `least` are skipped.
     """
     best, rows = 0.0, 0.0
     for side in sides:
@@ -125,7 +118,9 @@ def best_cut(sides, order, left, least):
 
 @njit("void(float64[:, ::1], int64[::1], float64[::1])", cache=True, nogil=True)
 def squares_of_sums(by_row, order, squares):
-    """Fill the sums of squares of functions' sums, (n, q), over the first 0, 1, 2, ... rows in an order, (n,)."""
+    """Fill the squared sums of functions, (n, q), over the first 0, 1, 2, ... rows in an order, summed over functions,
+    (n,).
+    """
     sums, total = np.zeros(by_row.shape[1]), 0.0
     for i in range(len(order)):
         squares[i] = total
@@ -137,7 +132,7 @@ def squares_of_sums(by_row, order, squares):
 
 @njit("boolean(float64[:, :], float64, float64[:, ::1])", cache=True, nogil=True)
 def inverse_factor(products, least, inverse):
-    """Fill the inverse of Cholesky's factor of products, (r, r); return False if a squared pivot is at most `least`."""
+    """Fill the inverse Cholesky factor of products, (r, r); return False if a squared pivot is at most `least`."""
     r = len(products)
     factor = np.zeros((r, r))
     for i in range(r):
@@ -167,10 +162,10 @@ def inverse_factor(products, least, inverse):
     fastmath=VECTORS,
 )
 def variance_of_products(x, y, leverage, least, correlations, is_mean, variance):
-    """Add up products of the products of x, (a, n), with y, (b, n), to `variance`, (ab, ab), over what is free of rows.
+    """Add to `variance`, (ab, ab), products of the products of x, (a, n), with y, (b, n), over each row's free share.
 
-    If `is_mean` it is the mean of that and of the same of how each row changes the correlations r, (a, b): by
-    x y - r (x^2 + y^2) / 2 for two columns. At least `least` is free of each row.
+    If `is_mean`, the mean of that and of the same for each row's influence on the correlations r, (a, b): x y - r (x^2
+    + y^2) / 2 for two columns. The free share, 1 - leverage, is at least `least`.
     """
     a, b, of_x, of_y = len(x), len(y), np.empty(len(x)), np.empty(len(y))
     products, changes = np.empty(a * b), np.zeros(a * b)
@@ -206,25 +201,13 @@ def variance_of_products(x, y, leverage, least, correlations, is_mean, variance)
     nogil=True,
 )
 def first_told(starts, at, stop, blocks, told, n_first, least, n, most, rank, rounding, vanishing):
-    """Return the first group of functions that tells something of a side, from `at` on, and the largest share that it
-    tells of the sides behind the first ones; `stop` if no group before that does.
+    """Return the first group from `at` on with functions that predict a side, and the largest share of the sides after
+    `n_first`.
 
-    Parameters
-    ----------
-    starts : int64 ndarray of shape (G + 1,)
-        Where the functions of each group begin among all.
-    blocks : float64 ndarray of shape (D, q)
-        Products of each function with those of its group.
-    told : float64 ndarray of shape (m, D)
-        Products of sides of length 1 with all functions.
-    n_first : int
-        How many sides are the first ones.
-    least : float64 ndarray of shape (G, q + 1)
-        The least chi-square by group and number of functions that are linearly independent.
-    n, most, rank : int, float, int
-        Rows, the most functions that there may be, and how many there are.
-    rounding, vanishing : float
-        Functions that are shorter, squared, or of which those before leave at most this share, do not count.
+    Returns `stop` if no group before it does. The functions of group g start at ``starts[g]``; `blocks`, (D, q), are
+    their products within the group, and `told`, (m, D), those with sides of length 1. `least`, (G, q + 1), is the
+    critical chi-square by group and rank. `n` rows, at most `most` functions, of which `rank` exist. Functions below
+    `rounding` in squared length, or of which those before leave at most the share `vanishing`, are ignored.
     """
     m, q = len(told), blocks.shape[1]
     own, of_sides, shares = np.empty((q, q)), np.empty((m, q)), np.empty(m)
@@ -268,7 +251,7 @@ def first_told(starts, at, stop, blocks, told, n_first, least, n, most, rank, ro
 
 @njit("void(int64[::1], float64[:, ::1], float64[:, ::1])", cache=True, nogil=True)
 def take_off(starts, shared, blocks):
-    """Take off from products of functions in groups, (D, q), what orthonormal ones explain: `shared`, (p, D)."""
+    """Subtract from products of functions in groups, (D, q), what orthonormal ones explain: `shared`, (p, D)."""
     for group in range(len(starts) - 1):
         start = starts[group]
         for j in range(starts[group + 1] - start):

@@ -1,7 +1,7 @@
-"""The nodes of a binned tree that stay as they are when columns are dropped, and the rows of the others.
+"""Reuse of a binned tree when columns are dropped.
 
-A node that was not cut on a dropped column keeps its cut: what won against all columns wins against fewer. So only the
-nodes that were cut on one are grown anew, with all below.
+A node that is not cut on a dropped column keeps its cut, since the best of all columns is the best of fewer. Only nodes
+cut on a dropped column are regrown, with all below.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numba import njit
 
 @njit
 def part_rows(rows, right_rows, column, cut):
-    """Put the rows that go left before the others, both in their order; return how many there are."""
+    """Move the rows that go left before the others, both in their order; return how many there are."""
     middle, n_right = 0, 0
     for i in range(len(rows)):
         row = rows[i]
@@ -27,9 +27,9 @@ def part_rows(rows, right_rows, column, cut):
 
 @njit
 def take_standing(old, is_member, rows, right_rows, by_column, nodes, ungrown):
-    """Copy the nodes of a tree whose cuts stand; return their number, and that of nodes to grow.
+    """Copy the nodes of a tree whose cuts remain valid; return their number, and that of nodes to grow.
 
-    The latter, with the first and last of their rows, are written to `ungrown`.
+    The latter, with their first and last rows, are written to `ungrown`.
     """
     old_feature, old_cut, old_left, old_leaf = old
     feature, cut, left, leaf = nodes

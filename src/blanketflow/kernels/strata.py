@@ -1,8 +1,8 @@
-"""Computes the strata that coded columns define together.
+"""The joint strata of coded columns.
 
-A column with r levels is stored as lists of the rows outside its most frequent level. Code 0, the most frequent, has no
-list; codes 1 .. r - 1 have the rows ``rows[level_start[k] : level_start[k + 1]]`` with
-``k = first_level[column] + code - 1``. So most columns are short, and sparse columns list only their non-zeros.
+A column with r levels is stored as lists of the rows outside its most frequent level, code 0. Codes 1 .. r - 1 have the
+rows ``rows[level_start[k] : level_start[k + 1]]`` with ``k = first_level[column] + code - 1``. So most columns are
+short, and sparse columns list only their non-zeros.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROOM = 16
 
 @njit
 def _renumber(codes, size):
-    """Renumber the codes 0 .. size - 1 that occur in order of appearance; return their number."""
+    """Renumber the occurring codes of 0 .. size - 1 in order of appearance; return their number."""
     new = np.full(size, -1, dtype=np.int32)
     count = 0
     for i in range(len(codes)):
@@ -47,28 +47,11 @@ def rank_keys(keys, codes):
     nogil=True,
 )
 def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
-    """Return the strata of some columns, or the cells of a target in them.
+    """Return codes, `n_strata`, and the product of the levels of `columns`, (k,), for a table of `n_rows` rows.
 
-    Parameters
-    ----------
-    columns : int32 array of shape (k,)
-        Coded columns; without any there is one stratum.
-    target : int
-        A coded column, or -1 for strata without cells.
-    rows, level_start, first_level, n_levels
-        Coded columns, as above.
-    n_rows : int
-        Rows of the table.
-
-    Returns
-    -------
-    codes : uint32 array of shape (n_rows,)
-        The stratum of each row, below `n_strata`. With a target, ``stratum * its levels + its code``, or an empty array
-        if this would need more than 31 bits.
-    n_strata : int
-        Number of strata; some may be empty unless there are more combinations of levels than rows.
-    n_combinations : float
-        Product of the columns' levels.
+    Codes, uint32 (n_rows,), are strata below `n_strata`, a single one without columns; strata may be empty unless there
+    are more combinations than rows. If `target` is a column and not -1, codes are ``stratum * its levels + its code``,
+    or an empty array if this needs more than 31 bits.
     """
     codes = np.zeros(n_rows, dtype=np.uint32)
     size, n_combinations, is_fine = np.int64(1), 1.0, False
@@ -114,9 +97,8 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
 def list_levels(codes, n_levels, rows, level_stop, bits):
     """Fill the lists of rows and the bit sets of all levels except the most frequent one (the lowest on ties).
 
-    `codes`, (n,), are 0 .. n_levels - 1. Written are `rows`, (n,), level by level, and `level_stop`, (n_levels - 1,),
-    where each level's list ends there. `bits`, (n_levels - 1, ceil(n / 64)) or of no rows, gets the same lists as bit
-    sets, over zeros.
+    `codes`, (n,), are 0 .. n_levels - 1. Writes `rows`, (n,), level by level, `level_stop`, (n_levels - 1,), and
+    `bits`, (n_levels - 1, ceil(n / 64)) or without rows, initially zero.
     """
     counts = np.zeros(n_levels, dtype=np.int64)
     for code in codes:

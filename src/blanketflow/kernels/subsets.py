@@ -8,7 +8,7 @@ from numba import njit
 
 @njit("float64(int64, int64)", cache=True)
 def _n_subsets(n, size):
-    """Return how many subsets of a size there are; exact up to 2**53."""
+    """Return the number of subsets of a size; exact up to 2**53."""
     found = 1.0
     for i in range(size):
         found = found * (n - i) / (i + 1)
@@ -17,12 +17,12 @@ def _n_subsets(n, size):
 
 @njit("boolean(int64[::1], float64[::1], int64[::1], float64, float64, float64[::1])", cache=True)
 def advance(chosen, widths, n_asked_from, n_asked, most, n_not_made):
-    """Advance `chosen` to the next subset of places whose widths multiply to at most `most`; return False at the end.
+    """Advance `chosen`, (size,), initially -1, to the next subset whose widths multiply to at most `most`; False at the
+    end.
 
-    Before the first one `chosen`, shape (size,), is filled with -1. `n_asked_from`, shape (n + 1,), says how many of
-    the places from each on are asked themselves, and `n_asked` how many are with those that are at no place. Each
-    subset that is left out adds to ``n_not_made[0]`` what is asked and not in the subset. Where the first places are
-    too wide alone, all subsets that begin with these are left out together.
+    Each skipped subset adds to ``n_not_made[0]`` the number of tested columns outside it: `n_asked` in total, of which
+    `n_asked_from`, (n + 1,), are at each place or later. If the first places are too wide, all subsets that begin with
+    them are skipped together.
     """
     n, size = len(widths), len(chosen)
     products = np.empty(size + 1)

@@ -1,4 +1,4 @@
-"""Contingency tables with far more cells than rows: only the cells that occur are stored, found by sorting."""
+"""Contingency tables with far more cells than rows: only occurring cells are stored, found by sorting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _sizes(ranks, count):
 
 @njit
 def _fixed_sum(sizes, scale):
-    """Return the sum of c log c in fixed point, so that its order does not matter."""
+    """Return the sum of c log c in fixed point, independent of its order."""
     total = np.int64(0)
     for size in sizes:
         total += np.int64(round(size * math.log(size) * scale))
@@ -55,8 +55,8 @@ def _levels_by_stratum(ranks, strata, count, n_strata):
 def thin_table_statistic(x, n_x, y, n_y, strata, n_strata, scale, pearson):
     """Return G2, or Pearson's X2 if `pearson`, and the adjusted degrees of freedom of one pair.
 
-    The codes `x`, `y` and `strata`, (n,), count from 0 to `n_x` - 1, `n_y` - 1 and `n_strata` - 1; `scale` is the
-    number of fixed-point steps per unit for G2. Takes O(n log n) time and O(n) memory, whatever the number of cells.
+    Codes `x`, `y` and `strata`, (n,), count from 0; `scale` is the fixed-point steps per unit for G2. Takes O(n log n)
+    time and O(n) memory, whatever the number of cells.
     """
     x_rank, n_x_rank = _rank(strata * n_x + x)
     y_rank, n_y_rank = _rank(strata * n_y + y)

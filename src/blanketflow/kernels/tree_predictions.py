@@ -1,4 +1,4 @@
-"""The predictions of a grown tree for its test rows, before and after some of its columns are permuted together."""
+"""A tree's predictions for its test rows, before and after some of its columns are permuted together."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from .sorted_columns import ROW, SHIFT
     cache=True,
 )
 def read_test_rows(feature, entries, starts, background, test_rows, n):
-    """Read the codes of a tree's columns in its test rows from the sorted columns.
+    """Read the codes of a tree's columns in its test rows, (m,), from the sorted columns of n rows.
 
-    `feature`, (nodes,), are a tree's columns, and `test_rows`, (m,), the rows to predict; the table has n rows.
-    Returned are the columns that the tree splits on, ascending, (u,); the index of each node's column among these, -1
-    in a leaf, (nodes,); and their codes in the test rows, (u, m).
+    Returns the split columns, ascending, (u,); each node's index among these, -1 in a leaf, (nodes,); and codes, (u,
+    m).
     """
     is_used = np.zeros(len(background), np.bool_)
     for k in feature:
@@ -47,12 +46,11 @@ def read_test_rows(feature, entries, starts, background, test_rows, n):
     cache=True,
 )
 def tree_risk(place, cut, left, leaf, test_codes, is_moved, source, classes, target, n_classes):
-    """Return the mean loss of a tree on its test rows, with some columns permuted among them, all alike.
+    """Return a tree's mean loss on its test rows, with some columns permuted among them, all alike.
 
     The loss is log-loss (natural logarithm, probabilities clipped at 1e-15), or squared error if `n_classes` is 0.
-    `place` and `test_codes` are returned by `read_test_rows`; `cut`, `left` and `leaf` by `grow_tree`. `is_moved`,
-    (u,), says which of the used columns take the values of the test rows `source`, (m,). `classes` and `target`, (m,),
-    are the classes or numbers of the test rows.
+    `place` and `test_codes` are from `read_test_rows`; `cut`, `left` and `leaf` from `grow_tree`. The used columns
+    where `is_moved`, (u,), get the values of the test rows `source`, (m,).
     """
     total = 0.0
     for i in range(test_codes.shape[1]):

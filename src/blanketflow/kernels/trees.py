@@ -1,14 +1,13 @@
 """Decision trees to purity on sorted columns, for the PPI test.
 
-A tree is CART: Gini for classes, squared error for numbers. Every column is examined at every node in table order, the
-first maximum wins, and within a column the lowest threshold. An impure node is split even when the best cut gains
-nothing. So removing a column that a tree does not use does not change the tree, and removing one that it uses changes
-the tree only below the nodes that it splits.
+A tree is CART: Gini for classes, squared error for numbers. Every column is examined at every node in table order; the
+first maximum wins, within a column the lowest threshold. An impure node is split even without a gain. So removing an
+unused column does not change the tree, and removing a used one changes only the parts below the nodes that it splits.
 
-Columns are sorted as kernels/sorted_columns.py describes. A cut is the largest code that goes left. The nodes of a tree
-are in arrays: `feature` (position among the sorted columns, -1 in a leaf), `cut`, `left` (the left child; the right one
-is the next node) and `leaf` (a leaf's loss for each class, or its mean). The rows that it learnt from are in one array,
-the rows of a node next to each other and those of a left child first; `middle` is where those of the right child begin.
+Columns are sorted as in kernels/sorted_columns.py. A cut is the largest code that goes left. Nodes are arrays:
+`feature` (position among the sorted columns, -1 in a leaf), `cut`, `left` (the left child; the right one is the next
+node) and `leaf` (a leaf's loss for each class, or its mean). Training rows are in one array, those of a node
+contiguous, the left child's first; `middle` is where the right child's begin.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def _fill_leaf(leaf, counts, n_node, mean):
 
 @njit
 def _send(node_rows, entries, start, stop, background, cut, goes_left, right_rows):
-    """Say which rows of a node a cut sends left, move these before the others, and return how many they are."""
+    """Move the rows of a node that a cut sends left before the others; return how many they are."""
     for row in node_rows:
         goes_left[row] = background <= cut
     for i in range(start, stop):
@@ -95,9 +94,8 @@ def _is_constant(entries, start, stop, n_node):
 def _gather(entries, starts, members, tree_rows, roots, root_of_row, gathered):
     """Return where each member's entries in each of some nodes begin, (k, nodes + 1), and these entries.
 
-    `roots`, (nodes, 3), holds each node with the first and last of its rows. All nodes are served by one pass through a
-    column, which keeps their entries in order. `root_of_row`, (n,), is scratch, and so is `gathered`, which is
-    returned, longer if need be.
+    `roots`, (nodes, 3), holds nodes with their first and last rows. One pass through a column serves all nodes.
+    `root_of_row`, (n,), is scratch, and so is `gathered`, which is returned, reallocated if too short.
     """
     root_of_row[:] = -1
     for r in range(len(roots)):
@@ -152,38 +150,14 @@ def grow_tree(
     entries, starts, background, levels, level_starts, members, is_train, classes, target, n_classes,
     old_feature, old_cut, old_left, old_middle, old_rows, work,
 ):  # fmt: skip
-    """Grow a tree to purity, starting from the valid part of an earlier tree.
+    """Grow a tree to purity from the valid part of an earlier tree; return its arrays and the number of examined
+    entries.
 
-    Parameters
-    ----------
-    entries, starts, background, levels, level_starts : arrays
-        Columns, as kernels/sorted_columns.py describes them.
-    members : int64 array of shape (k,)
-        Which columns the tree may use, in the order in which they are examined.
-    is_train : bool array of shape (n,)
-        The rows it learns from.
-    classes : int64 array of shape (n,)
-        Class codes; read when ``n_classes > 0``.
-    target : float64 array of shape (n,)
-        Numbers to predict; read when ``n_classes == 0``.
-    n_classes : int
-        Number of classes, 0 for regression.
-    old_feature, old_cut, old_left, old_middle, old_rows : arrays
-        The tree of these rows on a larger set of columns; empty for none. What does not hang below a node that is split
-        by a column outside `members` is taken from it.
-    work : int64 array
-        Scratch of any length; best if twice the members' entries.
-
-    Returns
-    -------
-    feature, cut, left, middle : int64 arrays of shape (nodes,)
-        See the module.
-    rows : int32 array of shape (training rows,)
-        See the module.
-    leaf : float64 array of shape (nodes, max(n_classes, 1))
-        See the module.
-    n_examined : int
-        Entries of columns that were looked at to find cuts.
+    Columns are as in kernels/sorted_columns.py; `members`, (k,), may be used, in this order. `is_train`, (n,), are the
+    training rows. `classes`, (n,), are read if ``n_classes > 0``, else `target`, (n,). The `old` arrays are the tree of
+    these rows on a larger set of columns, or empty; parts below nodes split by other columns are regrown. `work` is
+    scratch, best twice the members' entries. Returns feature, cut, left, middle, rows and leaf (see the module), and
+    the entries examined to find cuts.
     """
     n = len(is_train)
     tree_rows = old_rows.copy() if len(old_rows) else np.flatnonzero(is_train).astype(np.int32)

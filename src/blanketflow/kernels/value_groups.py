@@ -1,6 +1,6 @@
-"""Groups of rows with equal values of a column, and which group predicts which in a tree to purity on that column.
+"""Groups of rows with equal values of a column, and which group predicts which in a tree to purity on it.
 
-If values do not determine the class, the risk difference of the tree is computed from counts of rows per group.
+If values do not determine the class, the tree's risk difference is computed from counts of rows per group.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ LARGEST_LOSS = -math.log(SMALLEST_PROBABILITY)
 
 @inlined
 def part_into_groups(values, rest, first, group_values):
-    """Divide the listed rows, and the rows that are not listed, into groups of equal values.
+    """Divide all rows into groups of equal values; `values`, (m,), of listed rows ascend, and `rest` rows are not
+    listed.
 
-    `values`, (m,), ascend; `rest` is the number of rows that are not listed. Written are `first`, where each group's
-    listed rows start and where the last group ends, and `group_values`. Returned are the number of groups, and
-    the group of the rows that are not listed, -1 for none.
+    Writes `first`, where each group's listed rows start and the last one's end, and `group_values`. Returns the number
+    of groups, and the group of the unlisted rows, -1 for none.
     """
     n_groups, of_rest = 0, -1
     for i in range(len(values)):
@@ -43,10 +43,10 @@ def part_into_groups(values, rest, first, group_values):
 
 @inlined
 def find_leaves(values, n_groups, sizes, leaf):
-    """Find the group of training rows that predicts each group of equal values.
+    """Write to `leaf` the group of training rows that predicts each group: itself, or the nearest one with training
+    rows.
 
-    `values`, ascending, and `sizes`, the numbers of training rows, are given for each group. `leaf` is written: the
-    group itself if it has training rows, else the nearest group with training rows.
+    Groups have ascending `values` and `sizes` training rows.
     """
     last = -1
     for g in range(n_groups):
@@ -70,9 +70,9 @@ def values_tell_classes(rows, values, classes):
 
 @inlined
 def add_times(sums, k, count, term):
-    """Add an integer (below 2^26) times a float to sum `k` of `sums`, which are pairs of floats of twice the precision.
+    """Add an integer (below 2^26) times a float to sum `k` of `sums`, pairs of floats of twice the precision.
 
-    In this precision the order of the terms does not show.
+    At this precision the order of the terms does not matter.
     """
     shifted = 134217729.0 * term  # 2^27 + 1 splits a float into halves
     high = shifted - (shifted - term)
@@ -108,7 +108,7 @@ def count_rows(rows, start, stop, classes, lines, counts, n_rows, g):
 
 @inlined
 def count_rest(n_groups, of_rest, totals, n_of_class, counts, n_rows):
-    """Count the rows that are not listed: all rows except the rows of the other groups."""
+    """Count the unlisted rows: all rows except those of the other groups."""
     for c in range(len(n_of_class)):
         n_rows[of_rest, c] = n_of_class[c]
         for g in range(n_groups):

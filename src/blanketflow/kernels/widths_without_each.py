@@ -1,4 +1,4 @@
-"""The widths of Gaussian kernels on all columns but one, for each column in turn: median distances of rows.
+"""Widths of Gaussian kernels (median distances of rows) on all columns but one, for each column in turn.
 
 Tables and squared distances are as in gaussian_without_each.py.
 """
@@ -32,7 +32,7 @@ def _all_rests(values, column, squares, rests):
 
 @njit
 def _median_root(found, n_below, n_zero, n_pairs):
-    """Return the median of the square roots of the positive numbers of which the middle ones are `found`, or NaN."""
+    """Return the median of the square roots of positive numbers, given the middle ones, `found`, or NaN."""
     n_positive = n_pairs - n_zero
     if n_positive == 0:
         return 1.0
@@ -45,7 +45,7 @@ def _median_root(found, n_below, n_zero, n_pairs):
 
 @njit
 def _guesses(values, squares, flat, lows, highs):
-    """Fill where the median without each column is looked for: near that of all less the column's mean square there."""
+    """Fill guesses of the median without each column: near that of all minus the column's mean square there."""
     d, m = values.shape
     n_pairs = len(flat)
     sample = np.sort(flat[:: max(1, n_pairs // NEAR)])
@@ -72,15 +72,15 @@ def _guesses(values, squares, flat, lows, highs):
 
 @njit
 def _bin(square, low, rate):
-    """Return the bin of a squared distance, 0 .. BINS - 1; it never falls where the square grows."""
+    """Return the bin of a squared distance, 0 .. BINS - 1, a monotone function."""
     return int(min(max((square - low) * rate + 1.0, 0.0), BINS - 1.0))
 
 
 @njit
 def _binned_rows(squares, low, rate, sizes, others, starts):
-    """Sort each row's squared distances to those behind it by bins, with the other row of each.
+    """Sort each row's squared distances to the rows after it by bins, with the other row of each.
 
-    `sizes` and `others`, (pairs,), and `starts`, (m, BINS + 1), where each bin of a row begins and ends, are written.
+    Writes `sizes` and `others`, (pairs,), and `starts`, (m, BINS + 1), of each row's bins.
     """
     m, n = len(squares), 0
     for a in range(m):
@@ -107,7 +107,7 @@ def _without(x, here, sizes, others, rest):
 
 @njit
 def _between(rest, low, high, found, n_found):
-    """Copy what is from `low` to `high` behind the first `n_found` of `found`; return how many are below, and found."""
+    """Append values from `low` to `high` to the first `n_found` of `found`; return the number below, and found."""
     n_below = 0
     for value in rest:  # without a branch, which would be guessed wrongly
         found[n_found] = value
@@ -118,11 +118,11 @@ def _between(rest, low, high, found, n_found):
 
 @njit("void(float64[:, ::1], float64[:, ::1], float64[::1])", cache=True, nogil=True)
 def widths_without_each(values, squares, widths):
-    """Fill the median positive distance between two of the rows without each column, (d,); 1 if all rows are equal.
+    """Fill the median positive distance between rows without each column, (d,); 1 if all rows are equal.
 
-    Where the median is looked for is guessed. What is below the guess with the column is so without it, and what is
-    above by more than any square of the row in the column stays above: bins tell how many they are. Only the others
-    are looked at. A wrong guess is corrected by sorting all.
+    The median is guessed. Distances below the guess with the column are so without it, and those above it by more than
+    the largest square of the row in the column remain above; bins count both. Only the others are inspected. A wrong
+    guess is corrected by a full sort.
     """
     d, m = values.shape
     n_pairs = m * (m - 1) // 2
