@@ -1,1 +1,1 @@
-"""Answers from counts and sums of products in place of rows: agree, count, merge, and engines of CI tests."""
+"""CI tests on counts and sums of products in place of rows: agree, count, merge, and engines."""

@@ -1,4 +1,4 @@
-"""What places agree on before each counts its own rows: levels, borders of bins, tables, and the smallest cell."""
+"""The agreement of sites before each counts its own rows: levels, bin borders, tables, and the smallest cell."""
 
 from __future__ import annotations
 
@@ -21,19 +21,11 @@ TABLES = (RELEVANCE, PAIRS, TRIPLES, CROSS_PRODUCTS, ASKED)
 
 @dataclass(frozen=True)
 class Coding:
-    """How the cells of one column become codes.
+    """Maps the cells of one column to codes.
 
-    Parameters
-    ----------
-    name, kind : str
-        Of the column.
-    levels : tuple
-        The labels of a categorical column, or all values of another one, ascending; empty for a binned one.
-    borders : tuple of float
-        The inner borders of the bins of a binned column, ascending: a code is the number of borders below the value.
+    `levels` are the labels of a categorical column, or all values of another one, ascending; empty for a binned column,
+    whose codes are the number of ascending inner `borders` below the value.
 
-    Examples
-    --------
     >>> age = Coding("age", "numeric", borders=(40.0, 60.0))
     >>> age.codes(Column("age", "numeric", np.array([40.0, 41.0, 80.0]))).tolist(), age.n_levels
     ([0, 1, 2], 3)
@@ -46,18 +38,18 @@ class Coding:
 
     @property
     def n_levels(self) -> int:
-        """The number of codes."""
+        """Number of codes."""
         return len(self.levels) or len(self.borders) + 1
 
     @property
     def n_parts(self) -> int:
-        """The number of columns of `parts`."""
+        """Number of columns of `parts`."""
         return max(len(self.levels) - 1, 1) if self.kind == CATEGORICAL else 1
 
     def parts(self, column: Column) -> np.ndarray:
-        """Return what is summed of some cells, shape (n, n_parts): numbers, or indicators of all labels but the first.
+        """Return the summed columns of some cells, (n, n_parts): numbers, or indicators of all labels but the first.
 
-        A column of one label is 0. Raises `DataError` as `codes` does.
+        A column of one label is 0. Raises `DataError` like `codes`.
         """
         if self.kind != CATEGORICAL:
             self.check(column)
@@ -67,8 +59,7 @@ class Coding:
     def codes(self, column: Column) -> np.ndarray:
         """Return the codes 0 .. n_levels - 1 of some cells, shape (n,).
 
-        Raises `DataError` if a cell is missing, infinite, or of a level that was not agreed on, or if the column is of
-        another kind.
+        Raises `DataError` if a cell is missing, infinite, or of an unknown level, or if the column is of another kind.
         """
         self.check(column)
         if self.kind == CATEGORICAL:
@@ -90,7 +81,7 @@ class Coding:
         return codes
 
     def _codes(self, values: np.ndarray) -> np.ndarray:
-        """Return the codes of numbers, -1 for a value that was not agreed on."""
+        """Return the codes of numbers, -1 for an unknown value."""
         borders = np.array(self.levels[:-1] or self.borders, dtype=np.float64)
         codes = np.searchsorted(borders, values).astype(np.int32)
         if self.levels:
@@ -109,7 +100,7 @@ class Coding:
             raise DataError(f"column {self.name!r} has {gaps} missing or infinite cells. Impute or drop them first.")
 
     def extended(self, other: Coding) -> Coding:
-        """Return the coding with the levels of another one as well; borders stay."""
+        """Return the coding with the levels of another one added; borders are unchanged."""
         if self.borders or not self.levels:
             return self
         if (other.kind == CATEGORICAL) != (self.kind == CATEGORICAL):
@@ -122,7 +113,7 @@ class Coding:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What every place counts, and how.
+    """What every site counts, and how.
 
     Parameters
     ----------
@@ -136,7 +127,7 @@ class Agreement:
     min_cell : int
         A table with a cell of 1 .. min_cell - 1 rows is refused; 0 and 1 refuse nothing.
     asked : tuple of tuples of str
-        More tables, by the names of their columns; what a search asked for after an earlier exchange.
+        Further tables, by the names of their columns, requested by a search after an earlier exchange.
 
     Examples
     --------
@@ -172,18 +163,18 @@ class Agreement:
         return [coding.name for coding in self.codings]
 
     def places(self) -> dict[str, slice]:
-        """Return where the parts of each column are among those of all, as sums of products have them."""
+        """Return the positions of each column's parts among those of all columns."""
         ends = [0, *accumulate(coding.n_parts for coding in self.codings)]
         return {name: slice(*of) for name, of in zip(self.names, pairwise(ends), strict=True)}
 
     @property
     def task(self) -> str:
-        """Whether the target is of classes or a number."""
+        """Task by the kind of the target: classification or regression."""
         kind = self.codings[self.names.index(self.target)].kind
         return CLASSIFICATION if kind == CATEGORICAL else REGRESSION
 
     def column_sets(self) -> list[tuple[str, ...]]:
-        """Return the columns of each table that is counted, each in the order of the agreement; of products none."""
+        """Return the columns of each counted table, in the order of the agreement; none for products."""
         others = [name for name in self.names if name != self.target]
         two = [(a, b) for i, a in enumerate(others) for b in others[i + 1 :]]
         sets = {
@@ -197,14 +188,14 @@ class Agreement:
         return list(dict.fromkeys(tuple(sorted(set(one), key=place.__getitem__)) for one in found))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain types."""
+        """Return all fields as plain types."""
         plain = asdict(self)
         columns = [{key: value for key, value in coding.items() if value} for coding in plain.pop("codings")]
         return {**plain, "columns": columns}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Agreement:
-        """Return what `as_dict` gave; raises `ConfigError` if it is something else."""
+        """Return the agreement from `as_dict`; raises `ConfigError` for anything else."""
         try:
             codings = tuple(map(_coding, plain["columns"]))
             asked = tuple(tuple(one) for one in plain.get("asked", ()))
@@ -213,12 +204,12 @@ class Agreement:
             raise ConfigError(f"this is not an agreement ({error!r}). blanketflow count --agree writes one.") from error
 
     def asking(self, column_sets: Iterable[tuple[str, ...]]) -> Agreement:
-        """Return the agreement of another exchange, which counts these tables and no others.
+        """Return the agreement for a further exchange, which counts only these tables.
 
         Parameters
         ----------
         column_sets : iterable of tuples of str
-            The columns of each table, as `TablesNotCounted` says them.
+            The columns of each table, from `TablesNotCounted`.
 
         Returns
         -------
@@ -234,7 +225,7 @@ class Agreement:
         return replace(self, tables=ASKED, asked=tuple(column_sets))
 
     def is_like(self, other: Agreement) -> bool:
-        """Whether counts by both can be added: all but the tables is equal."""
+        """Whether counts by both can be added: all fields but the tables are equal."""
         return (self.target, self.codings, self.min_cell) == (other.target, other.codings, other.min_cell)
 
 

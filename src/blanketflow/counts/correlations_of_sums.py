@@ -1,6 +1,5 @@
-"""Fisher's z and the F test from centred sums of products that were added up elsewhere, without rows.
-
-Correlations are those of numbers and of indicators of labels, also for other linear tests.
+"""Fisher's z and the F test from centred sums of products, without rows; correlations are shared with other linear
+tests.
 """
 
 from __future__ import annotations
@@ -29,12 +28,8 @@ VANISHING = 1e-8
 class SummedCorrelations:
     """Correlations from cross products, with the methods of `fisher_z.Correlations` that need no rows.
 
-    They are between the parts of columns: a number is one part, a label has the indicators of all levels but the first.
-
-    Attributes
-    ----------
-    rounded : set of int
-        The positions of columns that vary, but that rounding has destroyed.
+    A number is one part, a label has the indicators of all levels but the first. `rounded` are the positions of varying
+    columns that rounding has destroyed.
     """
 
     def __init__(self, table: SummedTable, test: str) -> None:
@@ -62,7 +57,7 @@ class SummedCorrelations:
         self._is_whole = not self._is_refused.any()
 
     def between(self, pivots: Sequence[int], columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return correlations, shape (pivots, columns), and the columns' variances, 0 or 1; of columns of one part."""
+        """Return correlations of columns of one part, (pivots, columns), and the columns' variances, 0 or 1."""
         return self._matrix[np.ix_(np.asarray(pivots), columns)], self._variances[columns]
 
     def parts(self, columns: Sequence[int]) -> np.ndarray:
@@ -81,10 +76,10 @@ class SummedCorrelations:
         return self._variances[parts] - np.sum(basis[:, parts] ** 2, axis=0)
 
     def directions(self, columns: Sequence[int], basis: np.ndarray | None = None) -> np.ndarray:
-        """Return orthonormal directions that columns add to a `basis`, (rank, d), of others; shape (q, d).
+        """Return orthonormal directions, (q, d), that columns add to a `basis`, (rank, d), of others.
 
         Rows are products of a direction with the d parts of the table. As in `orthonormal_basis`, the part with the
-        largest residual comes next, and residuals of at most `VANISHING` add nothing.
+        largest residual comes next, and residuals of at most `VANISHING` are ignored.
         """
         found = np.empty((0, len(self._matrix))) if basis is None else basis
         parts, rank = self.parts(columns), len(found)
@@ -106,16 +101,11 @@ def prepared(test: FisherZ, table: SummedTable) -> CrossProductEngine:
 
 
 class CrossProductEngine(FisherZEngine):
-    """Answers queries from `SufficientStatistics` with cross products.
+    """Computes results from `SufficientStatistics` with cross products.
 
-    Where the conditioning set explains all but 1e-8 of a column's variance the column counts as explained, as there are
-    no rows to compute what is left: sums of products have lost its digits. A test of columns whose product was refused
-    is not reliable, and finds nothing.
-
-    Attributes
-    ----------
-    refused : set of tuples of str
-        The columns of tests that were refused: candidate, target, and those given.
+    A column counts as explained if the conditioning set explains all but 1e-8 of its variance: sums of products are not
+    more precise. A test with a refused product is unreliable with p = 1; its columns (candidate, target, given) are
+    recorded in `refused`.
     """
 
     well_conditioned, vanishing = 0.0, VANISHING
@@ -157,7 +147,7 @@ class CrossProductEngine(FisherZEngine):
     def _told(
         self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...], is_told: np.ndarray
     ) -> np.ndarray:
-        """Return which tests have a result, and keep the columns of the others."""
+        """Return which tests have a result, and record the columns of the others."""
         for at in np.flatnonzero(~is_told).tolist():
             self.refused.add(tuple(self._names[one] for one in (*candidates[at], target, *given)))
         return is_told

@@ -1,4 +1,4 @@
-"""Counts tables, or sums cross products, over blocks of rows, of which one at a time is in memory."""
+"""Counts tables, or sums cross products, in blocks of rows, one of which is in memory at a time."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ MOST_CELLS, MOST_CELLS_OF_ONE = 2**27, 2**24
 
 
 def count_rows(rows: RowBlocks, agreement: Agreement) -> SufficientStatistics:
-    """Count the rows of one place by an agreement, reading them once; columns that it does not name are not read.
+    """Count the rows of one site by an agreement in one pass; other columns are not read.
 
-    Tables with a cell of 1 .. min_cell - 1 rows are left out and listed as refused; their margins are included as far
-    as their cells are large enough. Raises `DataError` if a column is missing or of another kind, a cell is missing or
-    of an unknown level, or tables have too many cells.
+    Tables with a cell of 1 .. min_cell - 1 rows are left out and listed as refused; their margins are included if their
+    cells are large enough. Raises `DataError` if a column is missing or of another kind, a cell is missing or of an
+    unknown level, or tables have too many cells.
     """
     from threadpoolctl import threadpool_limits
 
@@ -42,14 +42,14 @@ def count_rows(rows: RowBlocks, agreement: Agreement) -> SufficientStatistics:
 
 
 def check_columns(rows: RowBlocks, agreement: Agreement) -> None:
-    """Raise `DataError` if rows lack a column that was agreed on."""
+    """Raise `DataError` if rows lack a column of the agreement."""
     missing = [name for name in agreement.names if name not in rows.names]
     if missing:
         raise DataError(f"the table lacks columns that were agreed on: {missing[:5]}. Name them as elsewhere.")
 
 
 def coded_blocks(rows: RowBlocks, agreement: Agreement, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the codes of some columns, block by block; raises `DataError` as `Coding.codes` does."""
+    """Yield the codes of some columns, block by block; raises `DataError` like `Coding.codes`."""
     codings = {coding.name: coding for coding in agreement.codings}
     for block in rows.blocks(names):
         yield {name: codings[name].codes(_as_agreed(block[name], codings[name])) for name in names}
@@ -73,7 +73,7 @@ def _counted_or_summed(rows: RowBlocks, agreement: Agreement) -> SufficientStati
 
 
 def _counted(rows: RowBlocks, agreement: Agreement, sets: Sequence[Columns]) -> Iterator[tuple[Columns, np.ndarray]]:
-    """Yield each table, counted in one pass: those of the agreement's kind by products, those asked for one by one."""
+    """Yield each table, counted in one pass: those of the agreement's kind by products, requested ones one by one."""
     by_product = [one for one in sets if one not in agreement.asked] if agreement.tables in (PAIRS, TRIPLES) else []
     singly = [one for one in sets if one not in set(by_product)]
     codings = {coding.name: coding for coding in agreement.codings}
@@ -96,9 +96,9 @@ def _counted(rows: RowBlocks, agreement: Agreement, sets: Sequence[Columns]) -> 
 
 
 class _IndicatorProducts:
-    """Counts all pairs of levels at once: the products of their indicators, summed over rows, by the target's class.
+    """Counts all pairs of levels at once, by the target's class, as matrix products of their indicators.
 
-    Sums of a block's zeros and ones are exact in single precision, and matrix products are what computers do best.
+    Sums of a block's zeros and ones are exact in single precision.
     """
 
     def __init__(self, agreement: Agreement) -> None:
@@ -131,7 +131,7 @@ class _IndicatorProducts:
             sums += (part @ part.T).astype(np.int64)
 
     def table(self, columns: Columns) -> np.ndarray:
-        """Return the table of two columns, or of them and the target, with its axes in the order asked."""
+        """Return the table of two columns, or of them and the target, with axes in the order of the query."""
         others = [name for name in columns if name != self._target]
         first, last = self._levels[others[0]], self._levels[others[-1]]
         by_class = self._sums[:, first, last]
@@ -143,7 +143,7 @@ class _IndicatorProducts:
 
 
 def _told(counts: dict[Columns, np.ndarray], min_cell: int) -> tuple[dict[Columns, np.ndarray], tuple[Columns, ...]]:
-    """Return the tables without a small cell, and the others' columns; smaller tables stand in for these."""
+    """Return the tables without a small cell, and the others' columns, which smaller tables replace."""
     told: dict[Columns, np.ndarray] = {}
     refused: set[Columns] = set()
     left = dict(counts)
@@ -161,7 +161,7 @@ def _told(counts: dict[Columns, np.ndarray], min_cell: int) -> tuple[dict[Column
 
 
 def _cross_products(rows: RowBlocks, agreement: Agreement) -> CrossProducts:
-    """Sum the products block by block, merged along a tree of pairs, so that errors grow with its height only."""
+    """Sum the products block by block, merged pairwise in a tree, so that errors grow only with its height."""
     d, waiting = check_n_parts(agreement), list[CrossProducts]()
     for n, block in enumerate(rows.blocks(agreement.names), start=1):
         parts = [coding.parts(_as_agreed(block[coding.name], coding)) for coding in agreement.codings]
@@ -179,7 +179,7 @@ def _cross_products(rows: RowBlocks, agreement: Agreement) -> CrossProducts:
 
 
 def check_n_parts(agreement: Agreement) -> int:
-    """Return of how many numbers and indicators products are summed; raises `DataError` if these are too many."""
+    """Return the number of summed numbers and indicators; raises `DataError` if there are too many."""
     d = sum(coding.n_parts for coding in agreement.codings)
     if d**2 > MOST_CELLS:
         most = max(agreement.codings, key=lambda coding: coding.n_parts)
@@ -191,7 +191,7 @@ def check_n_parts(agreement: Agreement) -> int:
 
 
 def _refused_products(rows: RowBlocks, agreement: Agreement) -> list[Columns]:
-    """Return the columns of few levels, one or two, whose table has a small cell, which a product could tell."""
+    """Return the sets of one or two columns of few levels with a small cell, which a product would reveal."""
     few = [coding for coding in agreement.codings if coding.levels]
     if not few:
         return []
@@ -203,18 +203,18 @@ def _refused_products(rows: RowBlocks, agreement: Agreement) -> list[Columns]:
 
 
 def _as_agreed(column: Column, coding: Coding) -> Column:
-    """Return a target of numbers as the labels that were agreed on."""
+    """Return a numeric target as the labels of the agreement."""
     is_class = coding.kind == CATEGORICAL and column.kind != CATEGORICAL
     return target_column(column, CLASSIFICATION) if is_class else column
 
 
 class PackedRows(PackedTables):
-    """The packed codes of a table by an agreement: any table of its columns is counted when it is asked for.
+    """The packed codes of a table by an agreement, from which any table of its columns is counted on demand.
 
     Parameters
     ----------
     agreement : Agreement
-        Levels and borders; its `tables` and `min_cell` do not apply, because nothing leaves the place.
+        Levels and borders; `tables` and `min_cell` do not apply, because no table is sent.
     packed : PackedCodes
         The codes of its columns, in its order.
 
@@ -233,7 +233,7 @@ class PackedRows(PackedTables):
         self._of_one: list[np.ndarray | None] = []
 
     def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the tables of columns; those of single columns are counted all at the first time, and kept."""
+        """Return the tables of columns; those of all single columns are counted on first use and cached."""
         if all(len(one) == 1 for one in sets):
             self._of_one = self._of_one or self._packed.count([(at,) for at in range(len(self._place))], ())
             return [self._of_one[self._place[one]] for (one,) in sets]
@@ -241,9 +241,7 @@ class PackedRows(PackedTables):
 
 
 def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:
-    """Return the levels or borders by which `level_codes` codes a column, for rows that are counted elsewhere.
-
-    Without `binning` numbers have no borders, for sums of products.
+    """Return the levels or borders by which `level_codes` codes a column; without `binning` numbers have no borders.
 
     Raises `DataError` if cells are missing or infinite, and `ParameterError` for ``mdlp``, which needs the target's
     classes row by row.
@@ -267,10 +265,7 @@ STREAMED = {"path", "target", "task", "drop", "format", "max_memory"}
 
 
 class RowBlocks:
-    """A table's features, then its target, block by block.
-
-    `names` are the columns, the target last; `n_rows` is the number of all rows.
-    """
+    """A table's features, then its target, block by block; `names` are the columns, `n_rows` counts all rows."""
 
     names: list[str]
     n_rows: int
@@ -281,11 +276,11 @@ class RowBlocks:
 
     @abstractmethod
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[Table]:
-        """Yield some columns, or all, of `BLOCK_ROWS` rows at a time; of fewer at the end."""
+        """Yield some or all columns in blocks of `BLOCK_ROWS` rows, the last one shorter."""
 
 
 class TableBlocks(RowBlocks):
-    """The blocks of a table that is in memory; its last column is the target."""
+    """The blocks of a table in memory; its last column is the target."""
 
     def __init__(self, table: Table) -> None:
         self._table, self.names, self.n_rows = table, table.names, table.n_rows
@@ -302,7 +297,7 @@ class TableBlocks(RowBlocks):
 
 
 class ParquetBlocks(RowBlocks):
-    """The blocks of a Parquet file, by the keys of a data set: `path`, `target`, `task` and `drop`."""
+    """The blocks of a Parquet file, by a data set's keys `path`, `target`, `task` and `drop`."""
 
     def __init__(self, name: str, spec: Mapping[str, Any]) -> None:
         import pyarrow.parquet as pq
@@ -333,7 +328,7 @@ class ParquetBlocks(RowBlocks):
         return prepare_target(self._name, self._spec, self._few_of_each(found))[0]
 
     def has_missing_target(self) -> bool:
-        """Return whether a cell of the target is missing."""
+        """Return whether any cell of the target is missing."""
         return self._whole(self._target).n_missing() > 0
 
     def _whole(self, name: str) -> Column:
@@ -342,7 +337,7 @@ class ParquetBlocks(RowBlocks):
         return columns_from_arrow(self._name, pa.Table.from_batches([*self._batches([name])]))[0]
 
     def _few_of_each(self, target: Column) -> Column:
-        """Return a target with each class as often as the rules of tasks and classes can tell, which saves memory."""
+        """Return a target with each class as often as the rules for tasks and classes need, to save memory."""
         values, counts = np.unique(target.cells(), return_counts=True)
         are_classes = setting(self._spec, "task") != REGRESSION and np.array_equal(values, np.round(values))
         if not are_classes or len(values) > MAX_NUMERIC_CLASSES:

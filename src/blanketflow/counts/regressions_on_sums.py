@@ -1,4 +1,4 @@
-"""The linear regressions of lr-mixed from sums of products of numbers and of indicators of labels, without rows."""
+"""The linear regressions of lr-mixed from sums of products of numbers and label indicators, without rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_TARGET = "iamb, inter-iamb, fast-iamb or gs"
 
 
 def why_rows(test: RegressionTest, agreement: Agreement) -> str:
-    """Return why the test needs rows for the columns of an agreement; empty if a numeric target is all that counts."""
+    """Return why the test needs rows for the columns of an agreement; empty if it does not."""
     labels = [coding.name for coding in agreement.codings if coding.kind in (CATEGORICAL, BOOLEAN)]
     if agreement.target in labels:
         return (
@@ -49,16 +49,10 @@ def prepared(test: RegressionTest, table: SummedTable) -> LRMixedOnSums:
 
 
 class LRMixedOnSums(LRMixedEngine):
-    """Answers queries from `SufficientStatistics` with cross products, as `LRMixedEngine` does from rows.
+    """Computes results from `SufficientStatistics` with cross products, like `LRMixedEngine` from rows.
 
-    Where columns explain all but 1e-8 of another it counts as explained, as in `CrossProductEngine`. A test of columns
-    whose product was refused is not reliable, and finds nothing. A test that takes a logistic regression raises
-    `RowsNeeded`.
-
-    Attributes
-    ----------
-    refused : set of tuples of str
-        The columns of tests that were refused: candidate, target, and those given.
+    A column counts as explained, and a test as refused, as in `CrossProductEngine`. A test that needs a logistic
+    regression raises `RowsNeeded`.
     """
 
     correlates: ClassVar[bool] = False
@@ -101,7 +95,7 @@ class LRMixedOnSums(LRMixedEngine):
 
 
 class SummedVariable:
-    """A column, or several as predictors, given others: as `Variable`, from sums of products."""
+    """A column given others, or several as predictors: a `Variable` from sums of products."""
 
     def __init__(
         self,
@@ -130,7 +124,7 @@ class SummedVariable:
 
 
 def _present_levels(table: SummedTable) -> list[int]:
-    """Return how many levels of each column occur, 0 for numbers; those that were agreed on where a mean is refused."""
+    """Return the number of occurring levels of each column, 0 for numbers; the agreed number if a mean is refused."""
     agreement, sums = table.statistics.agreement, table.statistics.cross_products
     places, found = agreement.places(), []
     for column in table.columns:

@@ -1,6 +1,6 @@
-"""Sufficient statistics of tests without rows: tables of counts, or means and centred cross products; and their files.
+"""Sufficient statistics in place of rows, and their files: tables of counts, or means and centred cross products.
 
-Agreements are written as JSON and statistics as Parquet, which places send to each other.
+Agreements are stored as JSON and statistics as Parquet.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Columns = tuple[str, ...]
 
 
 class TablesNotCounted(DataError):
-    """A search needs tables that were not counted; `column_sets` says which."""
+    """Raised if a search needs tables that were not counted: `column_sets`."""
 
     def __init__(self, column_sets: Sequence[Columns]) -> None:
         self.column_sets = tuple(dict.fromkeys(column_sets))
@@ -42,8 +42,6 @@ class TablesNotCounted(DataError):
 class CrossProducts:
     """Means, shape (d,), and centred sums of products of every two columns, shape (d, d); NaN where refused.
 
-    Examples
-    --------
     >>> rows = np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 5.0]])
     >>> whole, parts = CrossProducts.of(rows), [CrossProducts.of(rows[:1]), CrossProducts.of(rows[1:])]
     >>> np.allclose(whole.products, parts[0].merged(parts[1]).products)
@@ -56,7 +54,7 @@ class CrossProducts:
 
     @classmethod
     def of(cls, rows: np.ndarray) -> CrossProducts:
-        """Return those of some rows, shape (n, d)."""
+        """Return the cross products of rows, shape (n, d)."""
         centre = rows.mean(axis=0)
         centred = rows - centre
         rest = centred.mean(axis=0)  # what rounding left of a mean that is much larger than the spread
@@ -64,10 +62,9 @@ class CrossProducts:
         return cls(len(rows), centre + rest, centred.T @ centred)
 
     def merged(self, other: CrossProducts) -> CrossProducts:
-        """Return those of the rows of both.
+        """Return the cross products of the rows of both.
 
-        Chan, Golub, LeVeque (1983) Algorithms for computing the sample variance, The American Statistician 37,
-        242-247, doi:10.1080/00031305.1983.10483115.
+        Chan, Golub, LeVeque (1983), The American Statistician 37, 242-247, doi:10.1080/00031305.1983.10483115.
         """
         if not self.n_rows or not other.n_rows:
             return self if self.n_rows else other
@@ -79,21 +76,21 @@ class CrossProducts:
 
 @dataclass(frozen=True)
 class SufficientStatistics:
-    """What was counted of some rows, by an agreement.
+    """Counts or sums of products of some rows, by an agreement.
 
     Parameters
     ----------
     agreement : Agreement
-        What was agreed on.
+        What is counted, and how.
     n_rows : int
-        How many rows were counted.
+        Number of rows counted.
     counts : mapping of tuples of str to ndarray of int64
-        Tables by their columns, one axis a column, as long as it has levels.
+        Tables by their columns, with one axis per column, of as many entries as it has levels.
     cross_products : CrossProducts or None
-        Those of all columns in the order of the agreement, of labels those of the indicators of all levels but the
-        first, see `Agreement.places`. None if tables were counted.
+        Those of all columns in the order of the agreement, for labels of the indicators of all levels but the first,
+        see `Agreement.places`. None if tables were counted.
     refused : tuple of tuples of str
-        Tables that are not told because a cell is smaller than the agreement allows.
+        Tables left out because a cell is smaller than the agreement allows.
 
     Examples
     --------
@@ -120,19 +117,19 @@ class SufficientStatistics:
         return found
 
     def told(self) -> str:
-        """Return in words what is known."""
+        """Return in words what was counted."""
         what = "no tables" if self.cross_products is None else f"products of {len(self.cross_products.means)} columns"
         what = f"{len(self.counts)} tables" if self.counts else what
         return what + (f", {len(self.refused)} refused" if self.refused else "")
 
     def in_order(self, names: Iterable[str]) -> Columns:
-        """Return different columns in the order of the agreement."""
+        """Return distinct columns in the order of the agreement."""
         return tuple(sorted(set(names), key=self.agreement.names.index))
 
     def counted(self, names: Columns) -> np.ndarray | None:
-        """Return the table of some columns, with their axes as asked, from the smallest that holds it.
+        """Return the table of some columns from the smallest that contains it, with axes in the order of the query.
 
-        None if it was refused. Raises `TablesNotCounted` if no table holds it.
+        None if it was refused. Raises `TablesNotCounted` if no table contains it.
         """
         holding = set.intersection(*(self._holding[name] for name in names)) if names else {*self.counts}
         if not holding:
@@ -147,7 +144,7 @@ class SufficientStatistics:
         return self.counts[columns].sum(axis=left_out).transpose([kept.index(name) for name in names])
 
     def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the table of each of some sets, as `counted` does; raises `TablesNotCounted` with all that lack."""
+        """Return `counted` of each of some sets; raises `TablesNotCounted` with all that are missing."""
         found, missing = [], []
         for names in sets:
             try:
@@ -163,7 +160,7 @@ class SufficientStatistics:
         return {*self.refused}
 
     def merged(self, other: SufficientStatistics) -> SufficientStatistics:
-        """Return the statistics of the rows of both; what one refuses, or does not have, is refused.
+        """Return the statistics of the rows of both; tables refused by or missing in one are refused.
 
         Raises `DataError` if they come from different agreements.
         """
@@ -195,12 +192,12 @@ class SufficientStatistics:
             return None
 
     def joined(self, more: SufficientStatistics) -> SufficientStatistics:
-        """Return these with further tables of the same rows, counted in a later exchange.
+        """Return these statistics with further tables of the same rows, counted in a later exchange.
 
         Parameters
         ----------
         more : SufficientStatistics
-            What all places counted by an agreement `asking` for more tables.
+            What all sites counted by an agreement `asking` for more tables.
 
         Returns
         -------
@@ -210,7 +207,7 @@ class SufficientStatistics:
         Raises
         ------
         DataError
-            If these are not of the same rows, or the agreement is another one.
+            If they do not count the same rows, or the agreements differ.
 
         Examples
         --------
@@ -236,7 +233,7 @@ _NO_CELLS = np.empty(0, dtype=np.int64)
 
 
 def write_agreement(path: str | Path, agreement: Agreement) -> None:
-    """Write an agreement as JSON, a column a line."""
+    """Write an agreement as JSON, one column per line."""
     plain = agreement.as_dict()
     columns = ",\n".join(f"    {json.dumps(told, ensure_ascii=False)}" for told in plain.pop("columns"))
     rest = "".join(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n" for key, value in plain.items())
@@ -244,7 +241,7 @@ def write_agreement(path: str | Path, agreement: Agreement) -> None:
 
 
 def read_agreement(path: str | Path) -> Agreement:
-    """Read an agreement; raises `ConfigError` if the file is missing or not one."""
+    """Read an agreement; raises `ConfigError` if the file is missing or invalid."""
     try:
         return Agreement.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
@@ -252,9 +249,9 @@ def read_agreement(path: str | Path) -> Agreement:
 
 
 def write_statistics(path: str | Path, statistics: SufficientStatistics, provenance: Provenance | None = None) -> None:
-    """Write statistics: a row each for a table, a refused one, the mean of a column, and the product of two.
+    """Write statistics with one row per table, refused table, mean, and product of two columns.
 
-    A label of more than two levels has several columns in its name, in the order of the levels.
+    A label of more than two levels has one column per level in its name, in the order of the levels.
     """
     sums = statistics.cross_products
     rows: list[tuple[str, Columns, np.ndarray, float | None]] = []
@@ -272,9 +269,8 @@ def write_statistics(path: str | Path, statistics: SufficientStatistics, provena
 
 
 def read_statistics_of(path: str | Path) -> SufficientStatistics:
-    """Read statistics.
-
-    Raises `ArtefactError` if the file is damaged or another one, `DataError` if its tables do not fit its agreement.
+    """Read statistics; raises `ArtefactError` for a damaged or other file, `DataError` if its tables do not fit its
+    agreement.
     """
     rows, provenance = read_columns(path)
     told: Mapping[str, Any] = provenance.extra
@@ -301,12 +297,12 @@ def read_statistics_of(path: str | Path) -> SufficientStatistics:
 
 
 def _names_of_parts(agreement: Agreement) -> list[str]:
-    """Return the name of the column of each number and indicator that is summed."""
+    """Return the column name of each summed number and indicator."""
     return [coding.name for coding in agreement.codings for _ in range(coding.n_parts)]
 
 
 def _sums(agreement: Agreement, n_rows: int, summed: Mapping[str, list[tuple[Columns, float]]]) -> CrossProducts:
-    """Return what rows of means and products tell; raises `ValueError` if they are not those of the agreement."""
+    """Return cross products from rows of a file; raises `ValueError` if they do not fit the agreement."""
     names = _names_of_parts(agreement)
     expected = [*((name,) for name in names), *combinations_with_replacement(names, 2)]
     found = [*summed[MEAN], *summed[PRODUCT]]

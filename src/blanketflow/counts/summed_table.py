@@ -1,4 +1,4 @@
-"""A table of which only sufficient statistics are known: names, kinds and number of rows, but no cells."""
+"""A table known only by sufficient statistics: names, kinds and number of rows, but no cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Statistics(Counts, Protocol):
-    """The same with what was agreed on, such as `SufficientStatistics`."""
+    """Counts with an agreement, such as `SufficientStatistics`."""
 
     @property
     def agreement(self) -> Agreement:
@@ -28,7 +28,7 @@ class Statistics(Counts, Protocol):
 
 
 class NoCells:
-    """Stands for the cells of a column that nobody has: whatever asks for one is refused."""
+    """Placeholder for the cells of a column without rows; any access raises an error."""
 
     def __init__(self, n_rows: int) -> None:
         self._n_rows = n_rows
@@ -59,10 +59,8 @@ class NoCells:
 
 
 class SummedTable(Table):
-    """The columns of some statistics, or some of them. CI tests that need no rows are bound to it.
+    """All or some of the columns of statistics, to which CI tests that need no rows are bound.
 
-    Examples
-    --------
     >>> from blanketflow.counts.agreement import Agreement, Coding
     >>> from blanketflow.counts.sufficient_statistics import SufficientStatistics
     >>> both = Coding("a", "boolean", (0, 1)), Coding("t", "boolean", (0, 1))
@@ -90,11 +88,11 @@ class SummedTable(Table):
         return engine_without_rows(test, self)
 
     def first_incomplete(self) -> Column | None:
-        """Return None: cells that were counted were complete."""
+        """Return None: counted cells are complete."""
         return None
 
     def varying(self) -> np.ndarray:
-        """Return which columns vary by what was counted, shape (d,); a column that was refused may."""
+        """Return which columns vary according to the counts, shape (d,); refused columns are assumed to vary."""
         products = self.statistics.cross_products
         if products is not None:
             place = {name: at for at, name in enumerate(self.statistics.agreement.names)}
@@ -111,5 +109,5 @@ class SummedTable(Table):
         return SummedTable(self.statistics, [*self.names, column.name])
 
     def take(self, rows: np.ndarray) -> Table:
-        """Raise `RowsNeeded`: there are no rows to take."""
+        """Raise `RowsNeeded`."""
         raise NoCells._refusal()

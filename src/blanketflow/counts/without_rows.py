@@ -1,6 +1,6 @@
-"""Which engine answers for a CI test where only counts or sums of products of the rows are known.
+"""The engine of a CI test on counts or sums of products.
 
-Engines are found by the id of their test, and imported when they are asked for: the code of a job is that of its test.
+Engines are found by the id of their test and imported on use, so that the code of a job is that of its test.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _MODULES = {
 
 
 def engine_without_rows(test: UnboundTest, table: SummedTable) -> Engine:
-    """Return the engine of a test for a table of which only counts or sums of products are known.
+    """Return the engine of a test for a table without rows; a test of your own has `prepare_summed`.
 
-    Raises `RowsNeeded` if the test needs rows. A test of your own has `prepare_summed`.
+    Raises `RowsNeeded` if the test needs rows.
     """
     if hasattr(test, "prepare_summed"):
         return test.prepare_summed(table)
@@ -44,7 +44,7 @@ def engine_without_rows(test: UnboundTest, table: SummedTable) -> Engine:
 
 
 def why_rows(test: UnboundTest, agreement: Agreement) -> str:
-    """Return why a test with `sums` needs rows for the columns of an agreement all the same; empty if not."""
+    """Return why a test with `sums` still needs rows for the columns of an agreement; empty if not."""
     name = _module_of(test)
     asked: Any = getattr(import_module(name), "why_rows", None) if name else None
     return asked(test, agreement) if asked else ""

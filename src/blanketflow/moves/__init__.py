@@ -1,1 +1,1 @@
-"""The moves that methods share: how features are ranked, admitted and removed. No method is named here."""
+"""Moves shared by several methods: how features are ranked, admitted and removed."""

@@ -1,4 +1,4 @@
-"""Backward moves: how false positives leave a candidate set. Each decision is yielded as soon as it is made."""
+"""Backward moves, which remove false positives. Each decision is yielded as soon as it is made."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def remove_until_stable(
 ) -> Iterator[Step]:
     """Yield removals of members that are independent of the target given the others, then the kept members.
 
-    Visits are in the given order and restart after a removal. With more than `max_k` others nothing is tested or
-    removed, and kept members have their marginal test. Members `staying` are never removed; one that is independent has
-    the role ``included``.
+    Members are visited in the given order, from the start again after a removal. With more than `max_k` others nothing
+    is tested or removed, and kept members have their marginal test. Members `staying` are never removed; an independent
+    one has the role ``included``.
     """
     kept = list(members)
     removed = max_k is None or len(kept) <= max_k + 1
@@ -51,7 +51,8 @@ def remove_until_stable(
 def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step], alpha: float) -> Iterator[Step]:
     """Visit each member once, least important first, and remove it if it is independent given the others.
 
-    Yields one decision per member with its importance. The last remaining member stays, with its admission's test.
+    Yields one decision per member with its importance. The last remaining member is kept, with the test that admitted
+    it.
     """
     standing = dict.fromkeys(admission.feature for admission in least_first)
     elimination = BackwardElimination(test, standing, target)
@@ -89,13 +90,10 @@ def remove_by_subsets(
 
 
 class BackwardElimination:
-    """Tests of the members of a set, each given all other members, while members are dropped.
+    """Tests of each member of a set given all others, while members are dropped; each test counts.
 
-    If the test's engine has `backward_elimination`, it keeps facts about the set. Then conditioning sets and results
-    are not cached, and only what a dropped member changes is computed again, even for thousands of members.
-
-    Each call of `test` counts as one test of the bound test, and is spent from its allowance. The target is not a
-    member.
+    If the engine has `backward_elimination`, conditioning sets and results are not cached, and only what a dropped
+    member changes is recomputed, even for thousands of members.
     """
 
     def __init__(self, bound: BoundTest, members: Iterable[str | int], target: str | int) -> None:

@@ -1,14 +1,11 @@
-"""Columns with the same information about a target: separations that must not all count, and how they are told.
+"""Detection of columns with the same information about a target, whose separations must not all count.
 
-Of two such columns each separates the other from the target. If both separations counted, both would be removed, and
-the information lost. Searches assume that this does not happen: where a distribution is faithful to a graph, or where
-it is positive everywhere, it does not.
+Of two such columns each separates the other from the target, and if both separations counted, the information would be
+lost. Searches assume that there are none, as in faithful or everywhere positive distributions.
 
-References
-----------
-Statnikov, Lytkin, Lemeire, Aliferis (2013) Algorithms for discovery of multiple Markov boundaries, JMLR 14, 499-566.
-Lemeire, Meganck, Cartella, Liu (2012) Conservative independence-based causal structure learning in absence of adjacency
-faithfulness, International Journal of Approximate Reasoning 53(9), 1305-1325.
+References: Statnikov, Lytkin, Lemeire, Aliferis (2013) Algorithms for discovery of multiple Markov boundaries, JMLR 14,
+499-566; Lemeire, Meganck, Cartella, Liu (2012) Conservative independence-based causal structure learning in absence of
+adjacency faithfulness, International Journal of Approximate Reasoning 53(9), 1305-1325.
 """
 
 from __future__ import annotations
@@ -29,13 +26,11 @@ def leans_on(
     separating_sets: Mapping[str, Iterable[str]],
     staying: Collection[str] = (),
 ) -> bool:
-    """Return whether a set has a column that was removed thanks to a feature, directly or through others.
+    """Return whether a set has a column whose removal depended on a feature, directly or through other columns.
 
-    Such a set cannot remove the feature in turn. `separating_sets` maps each separated column to the set that did it;
-    columns that are `staying` lean on nothing.
+    Such a set cannot remove the feature. `separating_sets` maps each separated column to its separating set; columns
+    `staying` depend on nothing.
 
-    Examples
-    --------
     >>> removed = {"fahrenheit": ["celsius"], "rounded": ["fahrenheit"], "noise": []}
     >>> leans_on(["rounded", "noise"], "celsius", removed), leans_on(["noise"], "celsius", removed)
     (True, False)
@@ -70,14 +65,12 @@ def equivalents(
     A column has it if it separates the feature from the target as the feature separated it. So do the columns of
     `given` that lean on the feature together, if the target depends on the feature given the rest of the set, but not
     on them given that and the feature. Both violate the intersection property. So do they also if, given the set and
-    members that are independent of the feature given it, the target depends on the feature: they say nearly the same,
-    and rows were too few to tell. This violates composition and weak union. d-separation has all three properties.
+    members that are independent of the feature given it, the target depends on the feature, because there are too few
+    rows for nearly equal columns. This violates composition and weak union. d-separation has all three properties.
 
     Columns in `known` are skipped. Costs no test if `given` does not lean on the feature; else one per column that
     does, and if none of these separates it, one per column of the set and of the members, and two more.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.ci import get_ci_test
     >>> a, noise = np.random.default_rng(0).normal(size=(2, 100))

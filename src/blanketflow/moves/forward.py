@@ -1,6 +1,5 @@
-"""Forward moves: how features enter a candidate set. Each admission is yielded as soon as it is made.
-
-Columns are tested one by one, or sets of columns, each as one joint variable that is admitted as a whole.
+"""Forward moves, which admit single columns, or sets as joint variables. Each admission is yielded as soon as it is
+made.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ def scan_until_stable(
 ) -> Iterator[Step]:
     """Yield admissions of features that depend on the target given the admitted ones, until a scan admits none.
 
-    Scans follow `ordered`, after the features of `start`, and end once more than `max_k` are admitted. While none is
-    admitted, features are tested in batches of 1, 2, 4, ..., because tests given the same set are cheapest together;
-    those after an admission are tested again. At most half of the tests are wasted.
+    Scans follow `ordered`, after the features of `start`, and end once more than `max_k` are admitted. Until an
+    admission, features are tested in batches of 1, 2, 4, ..., because tests given the same set are cheapest together;
+    those after it are tested again. At most half of the tests are wasted.
     """
     members = list(start)
     grew = True
@@ -66,7 +65,7 @@ def strongest_dependent(
 ) -> Iterator[Step]:
     """Yield an admission for each feature that depends on the target given the members, strongest first.
 
-    Table order decides ties; members are left out. With more than `max_k` members nothing is yielded.
+    Table order breaks ties; members are left out. With more than `max_k` members nothing is yielded.
     """
     others = [feature for feature in features if feature not in members]
     if not others or (max_k is not None and len(members) > max_k):
@@ -92,10 +91,7 @@ def admit_strongest(
     max_k: int | None = None,
     start: Sequence[str] = (),
 ) -> Iterator[Step]:
-    """Admit the feature that depends most on the target given the admitted ones, until none depends on it.
-
-    The features of `start` are admitted from the beginning.
-    """
+    """Admit the feature that depends most on the target given `start` and the admitted ones, until none does."""
     members = list(start)
     while admission := next(strongest_dependent(test, target, features, members, alpha, max_k), None):
         yield admission
@@ -120,16 +116,13 @@ def admit_sets(
     correction: str = NONE,
     start: Sequence[str] = (),
 ) -> Iterator[Step]:
-    """Admit the set that depends most on the target given the admitted columns, scan by scan, until there is none.
+    """Admit the set that depends most on the target given the admitted columns and `start`, until there is none.
 
-    Table order of the features decides ties. `propose` is `every_set` or `random_sets`; sets have at most `m` columns,
-    and at most ``max_k + 1`` columns are admitted: the largest conditioning set, and the other members of the tested
-    set. Each member of an admitted set is yielded with the set's test. The correction ``bonferroni`` divides alpha by
-    the number of sets of up to `m` columns that are not admitted. If the target depends on none of them, a scan then
-    admits anything with a chance of at most alpha, even if `propose` looks at the data. ``none`` does not change alpha.
-    The features of `start` are admitted from the beginning.
-
-    Raises `UnsupportedError` if ``m > 1`` and the test takes one column at a time.
+    `propose` is `every_set` or `random_sets`; sets have at most `m` columns, and at most ``max_k + 1`` columns are
+    admitted: the largest conditioning set, and the other members of the tested set. Each member is yielded with the
+    set's test. Table order breaks ties. ``bonferroni`` divides alpha by the number of sets of up to `m` columns not
+    admitted, so that a scan admits anything with probability at most alpha if the target depends on none, even if
+    `propose` looks at the data. Raises `UnsupportedError` if ``m > 1`` and the test does not support sets.
     """
     if m > 1 and not test.card.column_sets:
         raise UnsupportedError(
@@ -154,8 +147,6 @@ def admit_sets(
 def n_sets(n: int, largest: int) -> int:
     """Return the number of sets of 1 to `largest` out of n columns.
 
-    Examples
-    --------
     >>> n_sets(49, 3)
     19649
     """
@@ -190,12 +181,12 @@ def every_set(others: list[str], members: list[str], largest: int) -> Iterator[I
 
 
 def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator, by_size: bool = True) -> Propose:
-    """Return a function that proposes k random sets in one group, or all sets if there are at most k.
+    """Return a function that proposes k random sets in one group, or all sets if there are at most k; duplicates count
+    once.
 
-    The chance of a set is proportional to the sum of its members' weights 1/p, where p is from the member's own test
-    given the admitted columns. With `by_size` this holds among the sets of one size, and sizes are uniform; a weight is
-    then at most the number of columns outside, so that a column with a tiny p-value is in at most about half of the
-    sets. Sets that are drawn twice are tested once.
+    A set's probability is proportional to the sum of its members' weights 1/p, from their own tests given the admitted
+    columns. With `by_size` this holds within each size, and sizes are uniform; a weight is then at most the number of
+    columns outside, so that a column with a tiny p-value is in at most about half of the sets.
     """
 
     def propose(others: list[str], members: list[str], largest: int) -> Iterable[Iterable[tuple[str, ...]]]:
@@ -221,11 +212,8 @@ def draw_sets(
 ) -> list[tuple[int, ...]]:
     """Return the sets of positions in k random draws, without duplicates, ordered by size and then position.
 
-    One member is drawn by weight and the others uniformly, which makes the chance of a set proportional to the sum of
-    its members' weights.
-
-    Weights, (n,), are not negative. Sizes are from 1 to `largest`, which is at most n: uniform, or as likely as their
-    weights `of_sizes`, (largest,).
+    One member is drawn by weight, (n,), and the others uniformly, so that a set's probability is proportional to its
+    summed weights. Sizes 1 to `largest`, at most n, are uniform or weighted by `of_sizes`, (largest,).
     """
     n = len(weights)
     if of_sizes is None:

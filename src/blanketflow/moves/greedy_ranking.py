@@ -1,8 +1,8 @@
-"""Greedy rankings by mutual information, with sums over the ranked features that are kept up to date.
+"""Greedy rankings by mutual information, with incremental sums over the ranked features.
 
-Where the score is a minimum over the ranked features, it can only decrease, so most of it need not be computed: after
-Fleuret (2004) Fast binary feature selection with conditional mutual information, JMLR 5, 1531-1555, a feature whose
-bound is already below the best score of a step is not updated.
+If the score is a minimum over the ranked features, it can only decrease, so a feature whose bound is below the best
+score of a step is not updated: Fleuret (2004) Fast binary feature selection with conditional mutual information, JMLR
+5, 1531-1555.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ class Pick(NamedTuple):
 
 
 class Known:
-    """The information about the features that are not ranked yet, in nats, as arrays of shape (features left,).
+    """Information on the features not yet ranked, in nats, as arrays of shape (features left,).
 
-    Sums over the ranked features F are computed when first read; later only their new terms are added. A term costs one
-    mutual information (one test) per feature left.
-
-    `positions`, (d,), are the features' columns, in table order; `relevance` is I(X;T), and `ranked_relevance` the sum
-    of I(F;T). If `adjusted`, all are less what they are by chance, and `relevance` must be so already.
+    Sums over the ranked features F are computed on first use, then incrementally; a term costs one test per feature
+    left. `positions`, (d,), are the features' columns; `relevance` is I(X;T), and `ranked_relevance` the sum of I(F;T).
+    If `adjusted`, chance is subtracted, as from the `relevance` passed.
     """
 
     def __init__(
@@ -50,7 +48,7 @@ class Known:
 
     @property
     def n_ranked(self) -> int:
-        """The number of ranked features."""
+        """Number of ranked features."""
         return len(self.ranked)
 
     @property
@@ -79,11 +77,11 @@ class Known:
         return self._sum(_conditional_redundancy)
 
     def gain(self, xs: np.ndarray, y: str | int, given: Sequence[str | int] = ()) -> np.ndarray:
-        """Return I(X;Y|Z) of some columns for which it counts."""
+        """Return I(X;Y|Z) of columns where it counts in their favour."""
         return information(self.test, xs, y, given, self.adjusted)
 
     def loss(self, xs: np.ndarray, y: str | int, given: Sequence[str | int] = ()) -> np.ndarray:
-        """Return I(X;Y|Z) of some columns against which it counts: adjusted by the mean alone, so that noise has 0."""
+        """Return I(X;Y|Z) of columns where it counts against them: adjusted by the mean alone, so that noise has 0."""
         return information(self.test, xs, y, given, self.adjusted, 0.0)
 
     def mean(self, sums: np.ndarray) -> np.ndarray:
@@ -147,7 +145,7 @@ def information(
     adjusted: bool = False,
     deviations: float = DEVIATIONS,
 ) -> np.ndarray:
-    """Return I(X;Y|Z) of many columns; if `adjusted`, less its mean by chance and some standard deviations."""
+    """Return I(X;Y|Z) of many columns; if `adjusted`, minus its mean by chance and some standard deviations."""
     if adjusted:
         return test.adjusted_information(xs, y, given, deviations)
     return test.mutual_information(xs, y, given)
@@ -156,10 +154,9 @@ def information(
 def rank_greedily(
     known: Known, n_features: int, score: Callable[[Known], np.ndarray], first: Sequence[int] = ()
 ) -> Iterator[Pick]:
-    """Rank repeatedly the feature with the highest score, the first in table order on ties.
+    """Rank `n_features` features, each time the one with the highest `score`, after those at the indices `first`.
 
-    At first no feature is ranked; `n_features` is at most all. `score` returns the scores of the features left. The
-    features at the indices `first` are ranked before all others.
+    Table order breaks ties. `score` returns the scores of the features left.
     """
     while known.n_ranked < n_features:
         scores = np.round(score(known), DECIMALS)
@@ -186,13 +183,11 @@ def rank_by_minimum(
     first: Sequence[int] = (),
     adjusted: bool = False,
 ) -> Iterator[Pick]:
-    """Rank repeatedly the feature with the highest score, the first in table order on ties.
+    """Rank `n_features` features, each time the one with the highest minimum, after those at the positions `first`.
 
-    The first feature has the highest relevance I(X;T). Later scores are the minimum of the feature's start value and
-    I(X;T|F) over the ranked features F; with infinite start values the minimum is over only the ranked features. Arrays
-    have shape (d,), in table order; `n_features` is at most d. The features at the positions `first` of these arrays
-    are ranked before all others. If `adjusted`, I(X;T|F) is less what it is by chance, and `relevance` and `start` must
-    be so already.
+    The minimum is over `start`, (d,), and I(X;T|F) for the ranked features F; the first feature has the highest
+    `relevance`, (d,). Table order breaks ties. If `adjusted`, chance is subtracted from I(X;T|F), as from the arrays
+    passed.
     """
     scores = _Minima(test, target, positions, start, adjusted)
     relevance = np.round(relevance, DECIMALS)
@@ -258,7 +253,7 @@ class _Minima:
         return bound > best_score or (bound == best_score and index < best)
 
     def _bring_up_to_date(self, chunk: np.ndarray, best_score: float) -> None:
-        """Complete some minima, as long as they are not below the best score."""
+        """Update some minima, as long as they are not below the best score."""
         for k in range(int(self.n_seen[chunk].min()), len(self.ranked)):
             stale = chunk[(self.n_seen[chunk] == k) & (self.least[chunk] >= best_score)]
             if len(stale):
@@ -268,7 +263,7 @@ class _Minima:
                 self.n_seen[stale] = k + 1
 
     def _better(self, chunk: np.ndarray, best: int, best_score: float) -> tuple[int, float]:
-        """Return the best among the best so far and some features; only features that are up to date count."""
+        """Return the best among the best so far and some features, of which only updated ones count."""
         current = chunk[self.n_seen[chunk] == len(self.ranked)]
         if len(current):
             at = int(np.argmax(self.least[current]))  # the first on ties, in table order

@@ -1,4 +1,4 @@
-"""Parents and children of one column, separating sets, and which conditioning sets have enough rows."""
+"""Parents and children of one column, separating sets, and conditioning sets with enough rows."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .steps import NO_TIERS, PARENT_OR_CHILD, Step, Tiers, is_dependent, may_sep
 
 @dataclass
 class Neighbours:
-    """The parents and children of one column according to its own search, and the sets that separate the others.
+    """The parents and children found by one column's search, and the sets that separate the others.
 
-    `weakest` has each member's weakest test, in order of admission; before a symmetry correction they may include
-    descendants. `separating_sets` has for each other column a set given which it was independent, and `removals` the
-    removals of admitted columns, in order. Columns that are `staying` are separated, too, but never removed.
+    `weakest` has each member's weakest test, in order of admission; before a symmetry correction members may include
+    descendants. `separating_sets` has a set for each separated column, and `removals` the removals of admitted columns,
+    in order. Columns `staying` may be separated, but are never removed.
     """
 
     weakest: dict[str, WeakestTest] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Neighbours:
 
     @cached_property
     def members(self) -> list[Step]:
-        """The admissions of the members, when the search has ended."""
+        """The admissions of the members after the search."""
         return [tests.step(member) for member, tests in self.weakest.items()]
 
 
@@ -51,17 +51,12 @@ def askable_sets(
     including: Sequence[str] = (),
     tiers: Tiers = NO_TIERS,
 ) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Yield conditioning sets, each with the columns for whose tests there are enough rows.
+    """Yield conditioning sets, each with the columns whose tests have enough rows, by size, then the members' order.
 
-    Sets are ordered by size, then by the order of the members. If no column can be tested given any set of a size, none
-    can be tested given larger sets, and the search ends.
+    The search ends if no column can be tested given any set of a size. A column removed from `asked` meanwhile is no
+    longer tested. `members` returns the members from which the sets of the next size are drawn; the columns `including`
+    are in every set. Sets that `tiers` exclude for a column are skipped.
 
-    A column that is removed from `asked` during the search is not tested any more. `members` returns the members from
-    which the sets of the next size are drawn; the columns `including` are in every set too. A column is not tested
-    given sets that `tiers` rule out.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.ci import get_ci_test
     >>> rows = np.random.default_rng(0).integers(0, 2, (50, 4))  # tables of 8 cells, of 16 they would need 80 rows
@@ -101,11 +96,11 @@ class WeakestTest:
         self.strength = strength_of(result) if strength is None else strength
 
     def is_clearly_weaker(self, log_p: float) -> bool:
-        """Return whether it is weaker than a dependence of this p-value, however both are rounded."""
+        """Return whether it is weaker than a dependence with this p-value, beyond rounding."""
         return log_p < self.result.log_p * CLEARLY_LESS
 
     def see(self, result: CIResult, given: Sequence[str]) -> None:
-        """Take a further result into account."""
+        """Update by a further result."""
         if self.is_clearly_weaker(result.log_p):
             return  # as most are: no need to round
         strength = strength_of(result)
@@ -120,7 +115,7 @@ class WeakestTest:
 def telling_results(
     columns: Sequence[str], results: CIResults, weakest: Mapping[str, WeakestTest], alpha: float
 ) -> Iterator[tuple[str, CIResult]]:
-    """Yield the results that may change something: most are dependences clearly stronger than a column's weakest."""
+    """Yield the results that may change something; most are dependences clearly stronger than a column's weakest."""
     limit = math.log(alpha)
     for i, (column, log_p) in enumerate(zip(columns, results.log_p.tolist(), strict=True)):
         if log_p > limit or not weakest[column].is_clearly_weaker(log_p):
@@ -140,9 +135,8 @@ def find_separating_set(
 ) -> tuple[CIResult, tuple[str, ...]] | None:
     """Return the first set given which a feature is independent of the target, with that test; None if there is none.
 
-    Sets are drawn from `others`; the columns `including` are in every set too. `weakest` is updated by every test that
-    finds dependence. Sets with a column that was removed thanks to the feature, by its set among the `separating_sets`,
-    do not count.
+    Sets are drawn from `others`; the columns `including` are in every set. Tests that find dependence update `weakest`.
+    Sets with a column whose removal depended on the feature, by `separating_sets`, are skipped.
     """
     for given, _ in askable_sets(test, target, [feature], lambda: others, max_k, including):
         result = test.test(feature, target, given=given)
@@ -158,28 +152,13 @@ def find_separating_set(
 def sets_with_rows(
     test: BoundTest, target: str, asked: Collection[str], level: Sequence[str], size: int, including: Sequence[str]
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the subsets of some columns of a size, in order, given which a test of a column may be answerable.
+    """Yield the subsets of `level` of a `size`, in order, given which a test of a column in `asked` may have enough
+    rows.
 
-    Where all tests given a set have too few rows for the levels of its columns, these tests are counted as not made,
-    sets that begin alike together. Of 1,000 columns there are half a million pairs, and few rows are enough for few.
+    Sets have the columns `including` too. Tests without enough rows for the levels are counted as not made, for all
+    sets with the same beginning at once: of 1,000 columns there are half a million pairs. `asked` may shrink between
+    sets; columns of a set are not tested given it.
 
-    Parameters
-    ----------
-    test : BoundTest
-        The test.
-    target : str
-        The other column of each test.
-    asked : collection of str
-        The columns that are tested. Some may be removed between two sets; columns of a set are not tested given it.
-    level : sequence of str
-        The columns of which the subsets are made.
-    size : int
-        The size of the subsets, without the columns `including`, which are in every conditioning set.
-    including : sequence of str
-        Other columns than those of the level.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.ci import get_ci_test
     >>> rng = np.random.default_rng(0)
@@ -226,10 +205,9 @@ def sets_with_rows(
 
 
 class RoomGivenOne:
-    """Whether there are enough rows for any test of some columns given one of them, by their levels.
+    """Whether there are enough rows, by the levels, for any test of `columns` with the target given one of them.
 
-    Of thousands of columns and few rows, a search finds at each of many admissions that there are not. The `columns`
-    are those that are tested with the target given each other; none if nothing is to be left out.
+    With thousands of columns and few rows, most admissions find that there are not. No columns: nothing is left out.
     """
 
     def __init__(self, test: BoundTest, target: str, columns: Sequence[str]) -> None:
@@ -238,7 +216,7 @@ class RoomGivenOne:
         self._room = math.inf if rows is None or not columns else rows.room((target,)) / min(self._widths.values())
 
     def leaves_out_all(self, asked: Collection[str], given: str) -> bool:
-        """Return whether no test given a column has enough rows; these are counted as not made."""
+        """Return whether no test given a column has enough rows; then these are counted as not made."""
         if self._widths.get(given, 0.0) <= self._room:
             return False
         n = len(asked) - (given in asked)
@@ -247,9 +225,9 @@ class RoomGivenOne:
         return True
 
     def leaves_out_each(self, order: Sequence[str], *, n_rounds: int) -> bool:
-        """Return whether no test given any one of the columns has enough rows, so that all are admitted in this order.
+        """Return whether no test given any one column has enough rows, so that all columns are admitted in this order.
 
-        Then the tests of these admissions are counted as not made: a round has one of each two columns.
+        Then their tests, one per round for each pair of columns, are counted as not made.
         """
         if min(self._widths.values(), default=0) <= self._room:
             return False
@@ -261,7 +239,7 @@ class RoomGivenOne:
 
 
 def _leave_out(test: BoundTest, n: int, first: Sequence[str]) -> None:
-    """Count tests as not made, of which the first is of these columns."""
+    """Count tests as not made, the first of which has these columns."""
     tested, *others = test.table.places(first)
     test.tally.leave_out(n, tested, (*others, *test.strata))
     test.spend(0)  # checks the time limit, since searching on takes time too

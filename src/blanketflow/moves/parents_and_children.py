@@ -1,9 +1,8 @@
 """Searches for the parents and children of one column: the columns that no subset of others separates from it.
 
-The level-wise search starts from all dependent columns and removes some. In the forward searches columns enter one by
-one, tested given all subsets of the members. Columns that are `staying` enter and are never removed, so that they can
-separate others in every search; those that are separated themselves are not among the members that are found. Sets that
-`tiers` rule out are not tried.
+The level-wise search starts from all dependent columns and removes some. The forward searches admit columns one by one,
+tested given all subsets of the members. Columns `staying` are admitted and never removed, so that they can separate
+others in every search; separated ones are not among the members found. Sets excluded by `tiers` are skipped.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ def level_wise_neighbours(
     staying: Collection[str] = (),
     tiers: Tiers = NO_TIERS,
 ) -> Neighbours:
-    """Remove columns that others separate from the target, level by level of the size of the conditioning set.
+    """Remove columns that others separate from the target, by increasing size of the conditioning set.
 
-    The members are a superset of the parents and children, with exact tests, faithful data and no limit on conditioning
-    sets.
+    With exact tests, faithful data and unlimited conditioning sets, the members are a superset of the parents and
+    children.
     """
     found = Neighbours(staying=staying)
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
@@ -58,9 +57,10 @@ def marginally_dependent(
     found: Neighbours,
     staying: Collection[str] = (),
 ) -> dict[str, WeakestTest]:
-    """Return the columns that depend marginally on the target, and those that stay, in table order, with these tests.
+    """Return the columns that depend marginally on the target, and those staying, with these tests. One test per
+    column.
 
-    The independent columns are recorded in `found` as separated by the empty set. Costs one test per column.
+    Independent columns are recorded in `found` as separated by the empty set.
     """
     results = test.test_many(columns, target)
     is_kept, is_separated = decisions(test, results, alpha)
@@ -84,13 +84,12 @@ def eliminate(
     staying: Collection[str] = (),
     tiers: Tiers = NO_TIERS,
 ) -> None:
-    """Remove members that others separate from the target, level by level of the size of the conditioning set.
+    """Remove members that others separate from the target, by increasing size of the conditioning set.
 
-    Sets of a level are drawn from the members at its start, so the order of the members does not matter, except for
-    columns with the same information: one removed within the level does not remove those that it leans on.
-    All remaining members are tested together given one set. `members` are changed in place; tests and removals are
-    recorded in `weakest` and `found`. Members `including` are in every set, because sets without them were tried
-    before, and are not tested.
+    Sets of a level are drawn from the members at its start, so their order does not matter, except for columns with the
+    same information: one removed within the level does not remove those that it leans on. `members` are changed in
+    place; tests and removals are recorded in `weakest` and `found`. Members `including` are not tested and are in every
+    set, because sets without them were tried before.
     """
 
     def standing() -> list[str]:
@@ -124,13 +123,10 @@ def grow_neighbours(
 ) -> Neighbours:
     """Admit the strongest column that no subset of the members separates from the target, until none is left.
 
-    When a column enters, all waiting columns are tested given the subsets that contain it, together for each subset;
-    subsets without it were tried before.
-
-    With `by_weakest` the strongest column is the one whose weakest test so far is strongest (max-min), else the one
-    with the strongest marginal dependence. With `interleave` the members that others separate are removed after each
-    admission, else only at the end. The members are a superset of the parents and children, with exact tests, faithful
-    data and no limit on conditioning sets.
+    After an admission all waiting columns are tested given the subsets with the new member. The strongest column has
+    the strongest weakest test so far with `by_weakest` (max-min), else the strongest marginal dependence. Separated
+    members are removed after each admission with `interleave`, else at the end. The members are a superset of the
+    parents and children, as in `level_wise_neighbours`.
     """
     found = Neighbours(staying=staying)
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)

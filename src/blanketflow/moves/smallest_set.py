@@ -1,4 +1,4 @@
-"""The smallest of some sets of features whose held-out loss is not worse than that of the best, as surely as known."""
+"""The smallest of some feature sets whose held-out loss is not worse than the best, given its uncertainty."""
 
 from __future__ import annotations
 
@@ -28,35 +28,30 @@ def shares(
     weights: np.ndarray | None = None,
     nothing: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return how much each set counts for the answer, shape (n_sets,), 1 together.
+    """Return the weight of each set in the answer, shape (n_sets,), with sum 1.
 
-    Held-out rows tell with some chance alone whether a set loses nothing: the chance that a Gaussian with the standard
-    error of its difference to the best set gives. Sizes are gone through from the smallest. Each is taken with the mean
-    chance of its sets, and else the next one is looked at. A set counts as often as its size is taken, and those of one
-    size in proportion to their chances. What most of them hold changes little with the rows, where the smallest set
-    that passes a threshold would be another one.
+    The probability that a set loses nothing is that of a Gaussian with the standard error of its difference to the best
+    set. From the smallest size on, each size is taken with the mean probability of its sets, otherwise the next one. A
+    set's weight is the probability of its size, shared within a size in proportion to the sets' probabilities. Features
+    common to most of the weight vary less between samples than the smallest set below a threshold.
 
     Parameters
     ----------
     losses : ndarray of shape (n_sets, n_losses, n_rows)
-        Loss of each row when it was held out, on a scale on which `MOST_LOST` is little. The chance is the least by any
-        of them. Where each set loses by one, since they disagree about the best set, the last decides alone. It is a
-        proper score, such as Brier's: of many sets that say nothing, one has fewer errors by chance, but its
-        probabilities are worse than those of no feature.
+        Held-out loss of each row, on a scale on which `MOST_LOST` is little. The smallest probability over the losses
+        counts. If each set loses by one, since they disagree about the best set, the last decides alone: a proper
+        score, such as Brier's. Of many uninformative sets one has fewer errors by chance, but worse probabilities than
+        no feature.
     sizes : ndarray of shape (n_sets,)
         Number of features.
     n_parts : int
-        Parts of the cross-validation. Their training rows overlap, by which the variance of a mean difference over n
-        rows is about 1 + K / (K - 1) times that of n independent rows (Nadeau and Bengio, 2003,
-        doi:10.1023/A:1024068626366).
+        K parts of the cross-validation. Training rows overlap, so the variance of a mean difference over n rows is
+        about 1 + K / (K - 1) times that of independent rows (Nadeau and Bengio, 2003, doi:10.1023/A:1024068626366).
     weights : ndarray of shape (n_rows,), optional
-        How often each row counts.
+        Multiplicity of each row.
     nothing : ndarray of shape (n_losses, n_rows), optional
-        The losses without any feature. Where they are given, `SHARE_OF_GAIN` of what the best set gains over them takes
-        the place of `MOST_LOST`.
+        The losses without features; then `SHARE_OF_GAIN` of the best set's gain over them replaces `MOST_LOST`.
 
-    Examples
-    --------
     >>> errors = np.array([[[0, 1, 0, 1]], [[0, 0, 0, 0]], [[0, 0, 0, 0]]])
     >>> shares(errors, np.array([0, 1, 2]), n_parts=2).round(2).tolist()
     [0.13, 0.87, 0.0]
@@ -86,12 +81,9 @@ def smallest_set(
     weights: np.ndarray | None = None,
     nothing: np.ndarray | None = None,
 ) -> int:
-    """Return which set to take: of the median size by `shares`, the one that counts most.
+    """Return the position of the set with the largest weight among those of the median size by `shares`, for its
+    arguments.
 
-    Takes the arguments of `shares` and returns a position.
-
-    Examples
-    --------
     >>> errors = np.array([[[0, 1, 0, 1]], [[0, 0, 0, 0]], [[0, 0, 0, 0]]])
     >>> smallest_set(errors, np.array([0, 1, 2]), n_parts=2)
     1
@@ -106,12 +98,9 @@ def smallest_set(
 
 
 def undecided_size(losses: np.ndarray, sizes: np.ndarray, n_parts: int) -> int:
-    """Return the size of the smallest set whose loss is above the least by no more than may be chance.
+    """Return the size of the smallest set whose loss is not distinguishable from the least, for the arguments of
+    `shares`.
 
-    Whether it loses anything cannot be decided by these rows. Takes the arguments of `shares`.
-
-    Examples
-    --------
     >>> errors = np.array([[[1, 1, 1, 1]], [[0, 0, 0, 1]], [[0, 0, 0, 0]]])
     >>> undecided_size(errors, np.array([0, 1, 2]), n_parts=2)
     1
@@ -121,7 +110,7 @@ def undecided_size(losses: np.ndarray, sizes: np.ndarray, n_parts: int) -> int:
 
 
 def _lost(losses: np.ndarray, sizes: np.ndarray, n_parts: int, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how much each set loses against the best by each loss, (n_sets, n_losses), and its standard error."""
+    """Return each set's excess over the best by each loss, (n_sets, n_losses), and its standard error."""
     means = losses @ w / w.sum()
     lost, error = np.zeros(means.shape), np.zeros(means.shape)
     for kind in range(losses.shape[1]):
@@ -135,7 +124,7 @@ def _lost(losses: np.ndarray, sizes: np.ndarray, n_parts: int, w: np.ndarray) ->
 
 @dataclass(frozen=True)
 class Corrected:
-    """Score of the set that is chosen and of the reference, and their difference with its 95 % interval."""
+    """Scores of the chosen set and of the reference, and their difference with its 95 % interval."""
 
     chosen: float
     reference: float
@@ -152,12 +141,12 @@ def corrected_score(
     rng: np.random.Generator,
     nothing: np.ndarray | None = None,
 ) -> Corrected:
-    """Return the score of what `smallest_set` chooses, corrected for having been chosen.
+    """Return the score of the choice of `smallest_set`, corrected for selection.
 
-    The choice is repeated on bootstrap samples of the rows and scored on the rows outside the sample: bootstrap
-    bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018, doi:10.1007/s10994-018-5714-4). No
-    model is refitted. `score` takes a set, or None for the one to compare with, and each row's count in the sample,
-    (n_rows,); larger is better. Returns means, and the 2.5th to 97.5th percentile of the differences.
+    Bootstrap bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018,
+    doi:10.1007/s10994-018-5714-4): the choice is repeated on bootstrap samples and scored on the rows outside, without
+    refitting. `score` takes a set, or None for the reference, and each row's count, (n_rows,); larger is better.
+    Returns means, and the 2.5th to 97.5th percentile of the differences.
     """
     n_rows, found = losses.shape[2], []
     for _ in range(N_SAMPLES):

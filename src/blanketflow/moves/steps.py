@@ -1,4 +1,4 @@
-"""Steps of a search: the record of admissions and removals, decisions on test results, and tiers of time."""
+"""Steps of a search: the record of admissions and removals, decisions on test results, and time tiers."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Step:
     importance : float
         Larger is more important; comparable only within one selector.
     given : tuple of str or None
-        The conditioning set of that test. None means all other members at that time, if these are `MOST_LISTED` or
-        more, because recording them each time would take too much space.
+        The conditioning set of that test. None means all other members at that time, if these are at least
+        `MOST_LISTED`, since storing them each time would take too much space.
     role : str
-        ``parent_or_child``, or ``parent`` or ``child`` where tiers tell which; ``spouse``, ``member`` (of the blanket,
-        role unknown), or ``included`` (asked for, not found).
+        ``parent_or_child``, or ``parent`` or ``child`` if tiers tell which; ``spouse``, ``member`` (of the blanket,
+        role unknown), or ``included`` (requested, not found).
     kept : bool
         False for a removal.
     group : str
         Name of the feature's group, if the method forms groups.
     stand_ins : tuple of StandIn
-        Features that keep most of its information, of features that stay; the largest share first.
+        For a kept feature, the features that retain most of its information; the largest share first.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Answer:
-    """One of several Markov blankets that a method found.
+    """One of several Markov blankets found by a method.
 
     Attributes
     ----------
@@ -86,10 +86,8 @@ class Answer:
 
 
 def standing(steps: Iterable[Step]) -> list[Step]:
-    """Return the admissions that no later step removed, in the order of admission.
+    """Return the admissions without a later removal, in the order of admission.
 
-    Examples
-    --------
     >>> [s.feature for s in standing([Step("a"), Step("b"), Step("a", kept=False), Step("c")])]
     ['b', 'c']
     """
@@ -110,7 +108,7 @@ def step(
     kept: bool = True,
     role: str = MEMBER,
 ) -> Step:
-    """Return the step that a test result decides; importance is log(1/p) unless given."""
+    """Return the step decided by a test result; the default importance is log(1/p)."""
     # The logarithm of a p-value of exactly 0 is minus infinity, which is replaced by a large finite number.
     own = -max(result.log_p, -1e300)
     importance = own if importance is None else importance
@@ -120,7 +118,7 @@ def step(
 def strongest_first(results: CIResults) -> np.ndarray:
     """Return candidate positions ordered by log p, then statistic per degree of freedom, then column order.
 
-    Both are rounded in their last bits, so that float noise does not decide between equivalent columns.
+    Both are rounded in their last bits, so that float noise does not order equivalent columns.
 
     Examples
     --------
@@ -160,37 +158,36 @@ def is_independent(test: BoundTest, result: CIResult, alpha: float) -> bool:
 def separates(test: BoundTest, result: CIResult, alpha: float) -> bool:
     """Return whether a result removes a feature in a search over many conditioning sets.
 
-    Like `is_independent`, except for tests with ``unreliable: auto``, whose unreliable results do not count here. A
-    search for a separating set sooner or later reaches a set for which there are too few rows, and then every feature
-    would be removed.
+    Like `is_independent`, but unreliable results of tests with ``unreliable: auto`` do not count: such a search sooner
+    or later reaches a set with too few rows, and would remove every feature.
     """
     return is_independent(test, result, alpha) and (result.reliable or test.unreliable != "auto")
 
 
 def decisions(test: BoundTest, results: CIResults, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return for many results what `is_dependent` and `separates` say of each, shape (m,)."""
+    """Return `is_dependent` and `separates` of many results, each of shape (m,)."""
     is_small = results.log_p <= math.log(alpha)
     is_dependent = is_small & results.reliable if test.unreliable == "undecided" else is_small
     return is_dependent, ~is_small & results.reliable if test.unreliable in ("auto", "undecided") else ~is_small
 
 
 def strengths_of(results: CIResults) -> list[tuple[float, float]]:
-    """Return the strength of each of many results, as `strength_of` of one."""
+    """Return `strength_of` of many results."""
     per_dof = comparable(np.abs(results.statistic) / np.maximum(results.dof, 1.0))
     return [*zip((-comparable(results.log_p)).tolist(), per_dof.tolist(), strict=True)]
 
 
 def strength_of(result: CIResult) -> tuple[float, float]:
-    """Return the key by which dependences are compared: -log p, then statistic per degree of freedom.
+    """Return the key for comparing dependences, larger for stronger: -log p, then statistic per degree of freedom.
 
-    Larger is stronger. Both are rounded in their last bits, so that float noise does not decide.
+    Both are rounded in their last bits, so that float noise does not decide.
     """
     per_dof = abs(result.statistic) / max(result.dof, 1.0)
     return -comparable_number(result.log_p), comparable_number(per_dof)
 
 
 def counts(test: BoundTest, result: CIResult) -> bool:
-    """Return whether a result decides anything: not if it is unreliable and such results are undecided."""
+    """Return whether a result decides anything; false if it is unreliable and such results are undecided."""
     return result.reliable or test.unreliable != "undecided"
 
 
@@ -201,12 +198,10 @@ NO_TIERS: Tiers = {}
 
 
 def may_separate(given: Iterable[str], x: str, y: str, tiers: Tiers) -> bool:
-    """Return whether a set has to be tried to separate two columns: not if one of it is later than both.
+    """Return whether a set can separate two columns: not if one of its columns is later than both.
 
-    The parents of one of two columns that are no neighbours separate them, and none of them is later.
+    Two columns that are no neighbours are separated by the parents of one, none of which is later.
 
-    Examples
-    --------
     >>> tiers = {"smoking": 0, "cancer": 1, "cough": 2}
     >>> may_separate(["cough"], "smoking", "cancer", tiers), may_separate(["cancer"], "smoking", "cough", tiers)
     (False, True)
@@ -218,15 +213,13 @@ def may_separate(given: Iterable[str], x: str, y: str, tiers: Tiers) -> bool:
 
 
 def may_be_child(child: str, parent: str, tiers: Tiers) -> bool:
-    """Return whether a column can be the child of another: not if it is earlier."""
+    """Return whether a column can be the child of another; false if it is earlier."""
     return child not in tiers or parent not in tiers or tiers[child] >= tiers[parent]
 
 
 def role_by_time(feature: str, role: str, target: str, tiers: Tiers) -> str:
     """Return the role of a feature: ``parent`` or ``child`` of a neighbour that is earlier or later than the target.
 
-    Examples
-    --------
     >>> role_by_time("smoking", "parent_or_child", "cancer", {"smoking": 0, "cancer": 1})
     'parent'
     """
