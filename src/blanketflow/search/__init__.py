@@ -1,1 +1,1 @@
-"""A search as a value: how a table is searched, by which method and test, and what was found."""
+"""A search as a value: method, test and options of searching a table, and the outcome."""

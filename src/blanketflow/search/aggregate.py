@@ -23,11 +23,10 @@ class Aggregate:
     """The combined result of all folds.
 
     `features` has every feature of any fold, the chosen ones first, then by importance: feature, chosen, frequency
-    (share of the folds that hold it or one for which it stands in), importance (mean over the folds with the feature),
-    role, group, stand_ins. `z` is the score of each fold's set (eq. 8): the mean number of folds that contain its
-    members or one for which they stand in, 0 for an empty set. `best` is the index of the fold
-    whose set is the answer, for ``best-blanket``. `spoken` has the step that a feature's role and group come from: that
-    of the winning fold, else of the first fold that keeps it.
+    (share of folds with it or one for which it stands in), importance (mean over the folds with it), role, group,
+    stand_ins. `z` is the score of each fold's set (eq. 8): the mean number of folds that contain its members or one for
+    which they stand in, 0 for an empty set. `best` is the fold index for ``best-blanket``. `spoken` has the step from
+    which a feature's role and group are taken: that of the winning fold, else of the first fold with the feature.
     """
 
     features: list[dict[str, object]]
@@ -52,15 +51,12 @@ def _as_number(value: object) -> float:
 
 
 def aggregate(folds: Sequence[Sequence[Step]], rule: str | Mapping[str, float] = "best-blanket") -> Aggregate:
-    """Combine the folds' sets.
+    """Combine the folds' sets, at least one; a fold with one of two copies votes for both.
 
-    There is one set per fold, and at least one; of its members feature, importance, role, group and stand-ins count.
-    A fold that holds one of two copies votes for both. ``best-blanket`` takes the set with the highest z, the first one
-    on ties; ``{"frequency": share}`` keeps the features with the votes of at least this share of the folds, and of
-    those that stand in for each other the one that more folds hold. Raises `ParameterError` if there is no such rule.
+    ``best-blanket`` takes the set with the highest z, the first one on ties; ``{"frequency": share}`` takes the
+    features with at least this share of votes and, among stand-ins for each other, the one in more folds. Raises
+    `ParameterError` for an unknown rule.
 
-    Examples
-    --------
     >>> folds = [[Step("a"), Step("b")], [Step("a")], [Step("a"), Step("c")]]
     >>> result = aggregate(folds)
     >>> result.z, result.best, [f["feature"] for f in result.features if f["chosen"]]
@@ -86,14 +82,13 @@ def aggregate(folds: Sequence[Sequence[Step]], rule: str | Mapping[str, float] =
 
 
 def _votes(fold: Sequence[Step]) -> set[str]:
-    """Return the features that a fold's set holds, and those that stand in for one of them."""
+    """Return the features of a fold's set, and those that stand in for one of them."""
     return {name for m in fold for name in (m.feature, *(row.feature for row in m.stand_ins if row.is_sure))}
 
 
 def _one_of_each(chosen: set[str], held: Counter[str], folds: Sequence[Sequence[Step]]) -> set[str]:
-    """Return chosen features without those that stand in for another one that more folds hold.
-
-    Features that a fold holds together stay together.
+    """Return chosen features without stand-ins for another one that is in more folds; features of one fold stay
+    together.
     """
     if not any(m.stand_ins for fold in folds for m in fold):
         return chosen
@@ -108,7 +103,7 @@ def _one_of_each(chosen: set[str], held: Counter[str], folds: Sequence[Sequence[
 
 
 def _combined(feature: str, folds: Sequence[Sequence[Step]]) -> tuple[StandIn, ...]:
-    """Return the stand-ins of a feature in at least half of the folds that hold it, with the means of their numbers."""
+    """Return a feature's stand-ins in at least half of the folds that have it, with mean numbers."""
     own = [member for fold in folds for member in fold if member.feature == feature]
     rows: dict[str, list[StandIn]] = {}
     for member in own:
@@ -124,9 +119,8 @@ def all_answers(
 ) -> list[tuple[int, str, int, int]]:
     """Return every Markov blanket as rows: number, feature, rank within it (from 1), how often it was found.
 
-    `answers` has for each fold the pairs of count and features that a method with several answers found; None for
-    others. All blankets of the fold whose set is the answer are returned. If the answer is not a single fold's set, or
-    the method has only one answer, it is the chosen features.
+    `answers` has each fold's pairs of count and features, None for methods with one answer. Returns all blankets of the
+    winning fold, or the chosen features if there is none or the method has only one answer.
     """
     chosen = [(1, [str(feature["feature"]) for feature in combined.features if feature["chosen"]])]
     found = chosen if combined.best is None else answers[combined.best] or chosen

@@ -1,9 +1,9 @@
-"""Tests the features that a search selected on rows that it never saw: each given all the others.
+"""Tests each selected feature given the others, on rows that the search did not use.
 
 Several random splits are combined by the quantile rule of Meinshausen, Meier and Buehlmann (2009), p-values for
 high-dimensional regression, Journal of the American Statistical Association 104(488), 1671-1681,
-doi:10.1198/jasa.2009.tm08647. It assumes **screening**: the search of each split keeps all features that matter, so
-that the others say nothing given those that were kept.
+doi:10.1198/jasa.2009.tm08647. It assumes **screening**: the search of each split selects all features that matter, so
+that the others carry no information given those.
 """
 
 from __future__ import annotations
@@ -39,18 +39,19 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What the rows that the search never saw say of one selected feature.
+    """The result for one selected feature on rows that the search did not use.
 
     Attributes
     ----------
     feature : str
+        Name of the feature.
     statistic : float
         Of the generalised covariance measure.
     p_value : float
         Of independence from the target given the other selected features; not corrected for several features.
     effect, low, high : float
-        Correlation of what the others leave of the feature and of the target, -1 to 1, with its 95 % interval. Where
-        one of them has more than two levels, Cramér's V of what is left, 0 to 1.
+        Correlation of the residuals of feature and target given the others, -1 to 1, with its 95 % interval; Cramér's V
+        of the residuals, 0 to 1, if one has more than two levels.
     confirmed : bool
         Whether p is at most 0.05 after Holm's correction for all selected features.
     """
@@ -73,34 +74,12 @@ def confirm_members(
     where: str = "data",
     feature_groups: Mapping[str, Sequence[str]] = NO_GROUPS,
 ) -> list[Confirmation]:
-    """Test each selected feature on held-out rows given the other selected ones.
+    """Test each selected feature on held-out rows given the other selected ones; return one `Confirmation` per member.
 
-    Parameters
-    ----------
-    features : Table
-        The rows that the search never saw, with no missing cells.
-    target : Column
-        Their target: numeric, or categorical for classification.
-    members : sequence of str
-        The features that the search selected.
-    seed : int
-        Decides the parts in which regressions are cross-fitted.
-    groups : ndarray of shape (n,), optional
-        Numbers of rows that belong together; then groups are taken as independent, not rows.
-    where : str
-        What the message of an error begins with.
-    feature_groups : mapping of str to sequence of str
-        Features that stay together: they are tested together, given those outside, and have the same result.
-
-    Returns
-    -------
-    list of Confirmation
-        One for each member, in their order.
-
-    Raises
-    ------
-    DataError
-        If the target has one value only, or there are no more rows than members.
+    `features` has no missing cells, and `target` is categorical for classification. `seed` fixes the parts in which
+    regressions are cross-fitted. Rows with equal numbers in `groups`, (n,), are dependent. Features of one of
+    `feature_groups` are tested together, given those outside, and share the result. Errors begin with `where`:
+    `DataError` if the target has only one value, or there are no more rows than members.
     """
     if target.is_constant():
         raise DataError(f"{where}: {target.name!r} has one value in the rows to confirm on. Remove confirm.")
@@ -130,7 +109,7 @@ def given_the_others(
     seed: int,
     groups: np.ndarray | None = None,
 ) -> GeneralisedCovariance:
-    """Test some members together given the others; the rest is as for `confirm_members`."""
+    """Test some members together given the others; for other arguments see `confirm_members`."""
     others, own = matrix_of(features, [name for name in members if name not in columns]), derive_seed(seed, *columns)
     of_columns = [cross_fitted_residuals(features[name], others, own, groups) for name in columns]
     return generalised_covariance(np.hstack(of_columns), cross_fitted_residuals(target, others, own, groups), groups)
@@ -147,27 +126,12 @@ PENALTIES = np.geomspace(0.1, 1e4, 16)
 
 
 def cross_fitted_residuals(column: Column, X: np.ndarray, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
-    """Return what is left of a column once columns X are known.
+    """Return the residuals, (n, k), of a column given columns X, (n, m); k is the number of levels, 1 for two or a
+    number.
 
-    Two regressions compete: our linear (or logistic) one, and, up to 30 columns, a ridge regression on bent columns and
-    products of columns, which finds curves and pairs. The one whose predictions of held-out rows are better is used.
-    Trees were tried too: they leave more of a smooth relation, and thereby find dependence where there is none.
-
-    Parameters
-    ----------
-    column : Column
-        A number, or a label.
-    X : ndarray of shape (n, m)
-        What it is regressed on; m may be 0.
-    seed : int
-        Decides the parts.
-    groups : ndarray of shape (n,), optional
-        Numbers of rows that are held out together.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        One column for a number, or for the second of two levels; of more levels one for each.
+    Two regressions compete on held-out rows: our linear (or logistic) one, and, up to 30 columns, a ridge regression on
+    bent columns and products, which finds curves and interactions. Trees leave more of a smooth relation and cause
+    false positives. Rows with equal `groups` numbers are held out together.
     """
     y = moderated(column)
     levels = np.unique(y) if column.kind == CATEGORICAL else None
@@ -203,7 +167,7 @@ def _by_bent_columns(outcomes: np.ndarray) -> Any:
 
 
 def bent_columns(X: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Return columns, the excess of each over its quantiles, and the products of two, standardised on training rows.
+    """Return columns, the excess of each over its quantiles, and products of two, standardised on training rows.
 
     >>> bent_columns(np.array([[0.0, 1], [1, 0], [2, 1], [3, 0]]), np.arange(4)).shape
     (4, 3)
@@ -234,24 +198,25 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class RepeatedConfirmation(Confirmation):
-    """What several splits say of one feature together, each on rows that its own search never saw.
+    """The combined result of several splits for one feature.
 
     Attributes
     ----------
     feature : str
+        Name of the feature.
     statistic, effect : float
         Medians over the splits that tested it.
     p_value : float
-        By the quantile rule, of the p-values of all splits, 1 where it was not tested; not corrected for several
+        By the quantile rule from the p-values of all splits, 1 where it was not tested; not corrected for several
         features.
     low, high : float
-        95 % interval: the effects that the quantile rule does not reject, on Fisher's scale. NaN if it rejects all.
+        95 % interval: the effects not rejected by the quantile rule, on Fisher's scale. NaN if all are rejected.
     confirmed : bool
-        Whether the rule's p-value is at most 0.05 after each split's was multiplied by the number of its members.
+        Whether the rule's p-value is at most 0.05 after each split's was multiplied by its number of members.
     member : bool
-        Whether it is in the set that is shown, the one of the first split.
+        Whether it is in the selected set, that of the first split.
     splits : int
-        How many splits selected it, and so tested it.
+        Number of splits that selected and tested it.
     """
 
     member: bool
@@ -259,13 +224,11 @@ class RepeatedConfirmation(Confirmation):
 
 
 def quantile_rule(p: np.ndarray) -> np.ndarray:
-    """Return one p-value for each feature, shape (d,), of those of several splits, (n_splits, d), however dependent.
+    """Return one p-value per feature, (d,), from those of several splits, (n_splits, d), under any dependence.
 
-    The smallest, over shares above 0.05, of the quantile of the p-values at the share, divided by it; times 1 - log
-    0.05, which is 4.0. A feature that few splits select is large in most of them, and so in all.
+    The minimum, over shares above 0.05, of the p-values' quantile at the share divided by the share, times 1 - log 0.05
+    = 4.0. A feature that few splits select has p = 1 in most of them, so its combined p-value is large.
 
-    Examples
-    --------
     >>> quantile_rule(np.array([[0.001, 0.001], [0.002, 1.0], [0.004, 1.0], [0.003, 1.0]])).round(4).tolist()
     [0.016, 0.016]
     """
@@ -276,7 +239,7 @@ def quantile_rule(p: np.ndarray) -> np.ndarray:
 
 
 def are_signed(features: Table, target: Column, feature_groups: Mapping[str, Sequence[str]]) -> dict[str, bool]:
-    """Return of each feature whether its effect is a correlation: not where it, its group or the target is wider."""
+    """Return whether each feature's effect is a correlation: not if it, its group or the target has several columns."""
     groups = [group_of(name, feature_groups) or name for name in features.names]
     return {
         column.name: groups.count(group) == 1 and max(len(column.levels), len(target.levels)) <= 2
@@ -290,18 +253,10 @@ def combined(
     is_signed: Mapping[str, bool],
     feature_groups: Mapping[str, Sequence[str]] = NO_GROUPS,
 ) -> list[RepeatedConfirmation]:
-    """Return what the splits say together of the members, and then of any other feature that they confirm.
+    """Return the combined results of the members, the set of the first split, then of any other feature confirmed.
 
-    Parameters
-    ----------
-    by_split : sequence of sequences of Confirmation
-        Of each split, the features that its search selected, tested on the rows that it never saw.
-    members : sequence of str
-        The features that are shown: those of the first split.
-    is_signed : mapping of str to bool
-        Whether a feature's effect is a correlation, -1 to 1, and not Cramér's V, 0 to 1.
-    feature_groups : mapping of str to sequence of str
-        Features that stay together, and count as one.
+    `by_split` has each split's results. `is_signed` says whether a feature's effect is a correlation, -1 to 1, or
+    Cramér's V, 0 to 1. Features in one of `feature_groups` count as one.
     """
     n, names = len(by_split), list(dict.fromkeys([*members, *(one.feature for found in by_split for one in found)]))
     if not names:
@@ -333,11 +288,11 @@ def combined(
 
 
 def interval(tested: Sequence[Confirmation], n_splits: int, is_signed: bool) -> tuple[float, float]:
-    """Return the lowest and the highest effect whose p-values the quantile rule puts above 0.05; NaN if none is.
+    """Return the lowest and highest effect with a quantile-rule p-value above 0.05; NaN if there is none.
 
-    In a split the p-value of an effect is that of its distance from the split's own, on Fisher's scale, in standard
-    errors; a split that did not test the feature rejects no effect. An effect is rejected if, for some k, k splits
-    reject it at k / n times 0.05 / 4.0. So the ends are ends of a split's own interval at such a level.
+    In a split an effect is tested by its distance from the split's own, on Fisher's scale, in standard errors; a split
+    that did not test the feature rejects no effect. An effect is rejected if, for some k, k splits reject it at k / n
+    times 0.05 / 4.0, so the ends are ends of a split's own interval at such a level.
     """
     lowest = -math.inf if is_signed or any(one.effect < 0 for one in tested) else 0.0
     centres = np.arctanh([one.effect for one in tested])
@@ -355,13 +310,13 @@ def interval(tested: Sequence[Confirmation], n_splits: int, is_signed: bool) -> 
 
 
 def _ranks(n: int) -> np.ndarray:
-    """Return how many of n splits a share above the smallest may hold."""
+    """Return how many of n splits a share above the smallest can have."""
     ranks = np.arange(1, n + 1)
     return ranks[ranks > SMALLEST_SHARE * n * (1.0 + ROUNDING)]
 
 
 def selected_again(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[str], str, str]:
-    """Return the features that the folds of one search select by an aggregation rule, with its status and reason."""
+    """Return the features selected by the folds of one search by an aggregation rule, with its status and reason."""
     combined = aggregate([outcome.members for outcome in outcomes], rule)
     chosen = [str(feature["feature"]) for feature in combined.features if feature["chosen"]]
     return chosen, *worst_status([(outcome.status, outcome.reason) for outcome in outcomes])

@@ -1,4 +1,4 @@
-"""The search for the blankets of many columns by one test, dealt to processes."""
+"""The search for the blankets of many columns by one test, distributed over processes."""
 
 from __future__ import annotations
 
@@ -29,20 +29,9 @@ Answers = tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]
 
 @dataclass(frozen=True)
 class EveryTarget:
-    """A search for the blankets of some columns of a table, by one bound test.
+    """A search for the blankets of columns of `table` by one bound test.
 
-    Parameters
-    ----------
-    search : Search
-        The search, with its test.
-    table : Table
-        What it reads: rows without missing cells, unless the test takes them.
-    latent : frozenset of str
-        Columns that no search sees, but as its target.
-    known : Known
-        What is known of the columns.
-    tell : Teller
-        Says lines to a person.
+    `table` has no missing cells unless the test supports them; `latent` columns are used only as targets.
     """
 
     search: Search
@@ -57,10 +46,10 @@ class EveryTarget:
         return self.search.method
 
     def dealt(self, targets: list[str], n: int) -> Answers:
-        """Return what is found with the targets dealt to n processes.
+        """Return the results, with the targets distributed over n processes.
 
-        A method that divides and conquers searches from the neighbours of a target, too: each process would search from
-        nearly all columns. So these searches are dealt first, and all processes are given what they found.
+        Divide-and-conquer methods also search from a target's neighbours, nearly all columns in each process. So these
+        searches are distributed first, and all processes get their results.
         """
         near: Found = {}
         marginal: dict[str, CIResults] = {}
@@ -83,7 +72,7 @@ class EveryTarget:
         return blankets, statuses, n_tests + sum(count for (_, _, count), _ in parts)
 
     def of(self, targets: list[str], near: Found, marginal: dict[str, CIResults]) -> Answers:
-        """Return what is found, with searches for parents and children and marginal tests that were made before."""
+        """Return the results, reusing earlier searches for parents and children and marginal tests."""
         bound, groups = self._bound(), self.known.feature_groups
         found: dict[str, list[Step]] = {}
         statuses: dict[str, tuple[str, str]] = {}
@@ -106,7 +95,9 @@ class EveryTarget:
         return found, statuses, bound.n_tests
 
     def neighbours(self, columns: list[str]) -> tuple[Found, dict[str, CIResults], int]:
-        """Return the parents and children of some columns by their own searches, marginal tests, and a count."""
+        """Return the parents and children of some columns by their own searches, marginal tests, and the number of
+        tests.
+        """
         bound, marginal, shared = self._bound(), {}, {}
         for column in columns:
             problem = self._problem(bound, column, shared)

@@ -1,7 +1,7 @@
-"""The stages of a search in a process of their own: code that crashes, hangs or ends its process harms nothing else.
+"""The stages of a search in their own process, so that code that crashes, hangs or exits does no other harm.
 
-This is how plug-ins work, and every search with a time limit that may end without an answer. A search of this package
-stops at its limit between two tests; the process is for a test that does not end.
+Used for plug-ins, and for searches whose time limit may end them without an answer. Searches of this package stop at
+the limit between two tests; the process is for a test that does not end.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ LOADED_AGAIN = ("blanketflow", "lightgbm", "numba", "scipy", "sklearn")
 
 
 def is_isolated(method: Method, test: CITest | None, limits: Limits) -> bool:
-    """Whether the stages of a search are done in processes of their own."""
+    """Whether the stages of a search run in their own processes."""
     is_limited = limits.time_limit is not None and not method.always_answers
     return is_limited or is_foreign(method) or is_foreign(test)
 
 
 def stages_isolated(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:
-    """Return what some stages on a problem return, done in a process of its own; status and answers go to the problem.
+    """Return the steps of the stages run by `work` in another process; the problem gets status and answers.
 
-    `work` runs the stages and returns the steps of each; each may take the time limit. The problem's rows are read
-    here, so that the next stage has them too.
+    Each stage may take the time limit. The rows are read in this process, so that the next stage has them too.
     """
     _ = problem.table
 
@@ -62,14 +61,14 @@ def _heavy(modules: Iterable[str]) -> set[str]:
 
 
 def _load(modules: Iterable[str]) -> None:
-    """Import what a process has imported of these packages, and nothing else: it may have run plug-ins."""
+    """Import only the modules of these packages that a process has imported, since it may have run plug-ins."""
     for module in sorted(_heavy(modules)):
         with suppress(ImportError):  # some put themselves there under a name that cannot be imported
             importlib.import_module(module)
 
 
 def results_isolated(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResults, Any]:
-    """Return the results, and what the repeats found, of a ci_test stage done in a process of its own."""
+    """Return the results and repeats of a ci_test stage run in another process."""
 
     def told() -> list[Any]:
         results, differences = work()

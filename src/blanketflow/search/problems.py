@@ -1,7 +1,7 @@
-"""The question that a search puts to a method: within what is known of features, effects and groups of features.
+"""The problem that a search passes to a method, with prior knowledge of features, effects and feature groups.
 
-Excluded features leave the question, included ones stay in the answer. A method sees each group of features as one
-feature, and its decisions are on all columns of the group.
+Excluded features are removed, included ones stay in the answer. A method sees each group as one feature, and its
+decisions apply to all columns of the group.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .isolated import results_isolated
 
 
 def with_min_effect(problem: Problem, test: CITest | None, min_effect: float | None) -> Problem:
-    """Return a problem in which all effects below `min_effect` are independent, those given nothing too."""
+    """Return a problem in which all effects below `min_effect`, marginal ones too, count as independent."""
     if not min_effect or test is None or problem.marginal is None:
         return problem
     marginal = without_small(problem.marginal, test.effects(problem.marginal), min_effect)
@@ -32,10 +32,10 @@ def with_min_effect(problem: Problem, test: CITest | None, min_effect: float | N
 
 
 def with_prior(problem: Problem, method: Method, test: CITest | None, prior: PriorKnowledge, where: str) -> Problem:
-    """Return a problem without the excluded features, with the included ones noted, and groups as single features.
+    """Return a problem without the excluded features, with the included ones marked, and groups as single features.
 
-    The excluded features leave the table too, so that no method can condition on them. Raises as `PriorKnowledge.of`
-    does, and `UnsupportedError` if the method or the test takes no groups of features.
+    Excluded features are removed from the table, so that no method can condition on them. Raises like
+    `PriorKnowledge.of`, and `UnsupportedError` if the method or the test does not support groups.
     """
     if not prior or not method.obeys_prior:
         return problem
@@ -58,9 +58,9 @@ def with_prior(problem: Problem, method: Method, test: CITest | None, prior: Pri
 
 
 def with_feature_groups(problem: Problem, test: CITest | None, groups: Groups) -> Problem:
-    """Return a problem whose features are the groups, and the columns in no group; included and tiers follow.
+    """Return a problem whose features are the groups, and the columns in no group, with included and tiers converted.
 
-    Groups are tested given nothing here, which costs one test each; columns keep their results.
+    Groups are tested marginally here, one test each; columns keep their results.
     """
     if not groups:
         return problem
@@ -93,13 +93,13 @@ def with_feature_groups(problem: Problem, test: CITest | None, groups: Groups) -
 
 
 def tiers_of_variables(tiers: Tiers, groups: Groups) -> dict[str, int]:
-    """Return the tiers with each group by its name."""
+    """Return the tiers with groups in place of their columns."""
     of_first = {members[0]: name for name, members in groups.items()}
     return {of_first.get(name, name): at for name, at in tiers.items()}
 
 
 def in_columns(problem: Problem, steps: Sequence[Step]) -> list[Step]:
-    """Return steps with each step on a group as one step on each of its columns."""
+    """Return steps with each step on a group replaced by one step per column."""
     if not problem.feature_groups:
         return list(steps)
     return [
@@ -110,7 +110,7 @@ def in_columns(problem: Problem, steps: Sequence[Step]) -> list[Step]:
 
 
 def in_groups(problem: Problem, candidates: Sequence[Step]) -> list[Step]:
-    """Return candidates that `in_columns` made, with one step on each group."""
+    """Return candidates from `in_columns` with one step per group."""
     if not problem.feature_groups:
         return list(candidates)
     found: dict[str, Step] = {}
@@ -122,9 +122,9 @@ def in_groups(problem: Problem, candidates: Sequence[Step]) -> list[Step]:
 
 
 def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
-    """Return a method's decisions with every included feature kept, and add these features to its several answers.
+    """Return a method's decisions with every included feature kept, also in its several answers.
 
-    One that the method removed keeps the test of its removal; the role of both says that it was not found.
+    A removed one has the test of its removal; the role marks features that were not found.
     """
     missing = dict.fromkeys(problem.included)
     for decision in decisions:
@@ -140,5 +140,5 @@ def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
 
 
 def with_roles_by_time(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
-    """Return decisions with parents told from children where tiers tell which."""
+    """Return decisions with roles parent or child where tiers tell which."""
     return [replace(d, role=role_by_time(d.feature, d.role, problem.target, problem.tiers)) for d in decisions]

@@ -1,4 +1,4 @@
-"""Running a method on one fold: the ci_test stage, then grow and shrink."""
+"""Runs a method on one fold: the ci_test stage, then grow and shrink."""
 
 from __future__ import annotations
 
@@ -44,11 +44,9 @@ def run_fold(
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows.
 
-    The features are searched in the order of their names, unless the method follows that of the table.
-
-    Raises `ParameterError` if nothing could be admitted, `prior` does not suit the features, or `min_effect` the method
-    and the test; `where` says whose. `n_jobs` processes may share the work of a method that can be shared. `gaps` says
-    how many cells of which features were missing.
+    Features are searched in the order of their names, unless the method uses table order. `n_jobs` processes share the
+    work if the method supports it; `gaps` counts each feature's missing cells. Raises `ParameterError`, starting with
+    `where`, if nothing could be admitted, or `prior` or `min_effect` do not suit features, method or test.
     """
     check_resolution(method, test, prior.of(features.names, where, target.name).n_candidates(len(features)))
     check_min_effect(where, method, test, min_effect)
@@ -92,14 +90,14 @@ def as_asked(
     prior: PriorKnowledge,
     where: str,
 ) -> Problem:
-    """Return a problem within what is known of its features, from which a method can start searches of its own."""
+    """Return a problem with prior knowledge applied, from which a method can start its own searches."""
     problem = with_prior(with_min_effect(problem, test, min_effect), method, test, prior, where)
     problem.search = run_fold
     return problem.of_varying() if method.keeps_untested else problem
 
 
 def run_problem(method: Method, problem: Problem, isolated: bool = False) -> FoldOutcome:
-    """Run grow and shrink on a problem, `isolated` in a process of its own; `n_tests` leaves the marginal ones out."""
+    """Run grow and shrink on a problem, in another process if `isolated`; `n_tests` excludes the marginal tests."""
     before = problem.n_tests
 
     def both() -> list[list[Step]]:
@@ -113,16 +111,16 @@ def run_problem(method: Method, problem: Problem, isolated: bool = False) -> Fol
 
 
 def not_bound(table: Table) -> BoundTest:
-    """Refuse to bind a test where there is none."""
+    """Raise an error if a test is bound where there is none."""
     raise RuntimeError("this method was configured without a CI test")
 
 
 def test_stage(
     test: CITest, table: Table, seed: int, target: str, known: np.ndarray | None = None
 ) -> tuple[CIResults, np.ndarray | None]:
-    """Bind a test to a table and run the ci_test stage: results, and what the repeats found where there are any.
+    """Bind a test to a table and run the ci_test stage; plug-in tests or models run in another process.
 
-    A plug-in test, or a test with a plug-in model, works in a process of its own. `known` is as in `test_by_repeats`.
+    Returns results and repeats; `known` is as in `test_by_repeats`.
     """
 
     def work() -> tuple[CIResults, np.ndarray | None]:
@@ -136,10 +134,10 @@ def test_stage(
 def test_by_repeats(
     bound: BoundTest, target: str, known: np.ndarray | None = None
 ) -> tuple[CIResults, np.ndarray] | None:
-    """Do the same, and return what the repeats found as well, (d, n_repeats); None for a test without repeats.
+    """Return the results of `test_stage` and the repeats, (d, n_repeats); None for a test without repeats.
 
-    `known`, (d, repeats), is what the first repeats found on the same table and with the same seed. They are not
-    computed again; the results are equal, bit by bit, to results without `known`.
+    `known`, (d, repeats), are the first repeats on the same table with the same seed. They are not recomputed, and the
+    results are identical.
     """
     engine = bound.engine
     if not hasattr(engine, "marginal_differences"):
@@ -154,12 +152,12 @@ def test_by_repeats(
 
 
 def test_marginally(bound: BoundTest, target: str) -> CIResults:
-    """Test every feature of the bound table against the target given nothing: the ci_test stage."""
+    """Run the ci_test stage: test every feature of the bound table against the target marginally."""
     return bound.test_many(_features(bound, target), target)
 
 
 def why_refused(refused: set[tuple[str, ...]]) -> str:
-    """Return in words that tests of some columns could not be made since a place refused a table; empty if all were."""
+    """Return in words that tests of some columns lack a table refused by a site; empty if all were made."""
     if not refused:
         return ""
     why = "since a cell of their table is too small to be told, or it has too many cells"

@@ -1,4 +1,4 @@
-"""The rows that a selector fits: each as often as its weight says, and which of them belong together."""
+"""The rows that a selector fits, with their weights and groups."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..data.impute import impute
 
 @dataclass(frozen=True)
 class Sample:
-    """What a search reads: rows of features and target, and what is known of the rows.
+    """The rows that a search reads: features and target, with their design.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ class Sample:
     task : str
         ``classification`` or ``regression``.
     groups : ndarray of shape (n,), optional
-        Numbers of rows that stay together wherever rows are split.
+        Numbers of rows that are never separated in splits.
     are_counted : bool
-        Whether rows stand for several equal rows each.
+        Whether rows represent several equal rows each.
     gaps : mapping of str to int
-        How many cells of which features were missing in the table.
+        Number of missing cells by feature.
     notes : tuple of str
-        What there is to know of how the table was read.
+        Remarks on how the table was read.
     """
 
     features: Table
@@ -64,16 +64,11 @@ def rows_at_hand(
     weights_are: str,
     drop: bool = False,
 ) -> tuple[Table, Column, np.ndarray | None, bool]:
-    """Return features and target with each row as often as it counts, and numbers of rows that belong together.
+    """Return features and target with rows repeated by their counts, group numbers, and whether any row was repeated.
 
-    The last is whether rows count several times. Weights that are all one change nothing, with any method. Sampling
-    weights and groups are the design of the features. With `drop` rows with missing cells leave first.
-
-    Raises
-    ------
-    DataError
-        If weights or groups do not have one entry per row, weights are not what they are said to be, or entries are
-        missing.
+    Weights that are all one change nothing. Sampling weights and groups are the design of the features. With `drop`,
+    rows with missing cells are dropped first. Raises `DataError` if weights or groups do not have one entry per row or
+    have missing entries, or weights are not as declared.
     """
     together = None if groups is None else labels_as_numbers(name, "groups", groups, features.n_rows)
     rows, shares = None, None
@@ -108,9 +103,9 @@ def as_sample(
     groups: Any = None,
     within: Any = None,
 ) -> Sample:
-    """Return features, a target and what is said of rows, of any kind, as a search reads them; `where` begins messages.
+    """Return features, target and design of any type as a `Sample`.
 
-    Raises `DataError` if they cannot be read, or cells are missing and nothing is to become of them.
+    Raises `DataError`, starting with `where`, if they cannot be read, or cells are missing without a rule for them.
     """
     warn_of_row_order(where, X, y, stacklevel=4)
     name = str(getattr(y, "name", None) or "target")
@@ -124,7 +119,7 @@ def as_sample(
 
 
 def with_strata(name: str, features: Table, target: Column, within: Any) -> tuple[Table, Column]:
-    """Return features within whose strata CI tests are made, and the target; `within` is None for no strata.
+    """Return features with strata for CI tests, and the target; `within` is None for no strata.
 
     Raises `DataError` if there is not one label per row.
     """
@@ -135,7 +130,7 @@ def with_strata(name: str, features: Table, target: Column, within: Any) -> tupl
 
 
 def check_complete(features: Table, missing: str) -> None:
-    """Raise `DataError` if a cell is infinite, or is missing and nothing is to become of it."""
+    """Raise `DataError` if a cell is infinite, or is missing without a rule for missing cells."""
     incomplete = features.first_incomplete() if missing == "error" else first_infinite(features.columns)
     if incomplete is not None:
         raise DataError(
@@ -145,9 +140,8 @@ def check_complete(features: Table, missing: str) -> None:
 
 
 def filled(features: Table, missing: str, test: CITest | None = None) -> Table:
-    """Return a fold's features, with missing cells imputed from the rows of the fold if that is asked for.
-
-    They stay if the CI test that will see them takes them.
+    """Return a fold's features, with missing cells imputed from the fold's rows if requested and not handled by the CI
+    test.
     """
     is_taken = test is not None and test.incomplete is not None
     return impute(features, features) if missing in ("impute", "pairwise") and not is_taken else features

@@ -1,4 +1,4 @@
-"""A search as a value: all that decides what is found in a table, written as JSON, with one verb, `run`."""
+"""A search as a value: all options that determine the result on a table, stored as JSON."""
 
 from __future__ import annotations
 
@@ -55,44 +55,44 @@ _USUAL: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Search:
-    """All that decides what is found in a table; equal searches of equal tables find the same, to the last bit.
+    """All options that determine the result on a table; equal searches of equal tables have identical results.
 
     Parameters
     ----------
     method : Method
         The configured method.
     test : CITest, "auto" or None
-        The configured CI test; ``auto`` for the one that suits the table, None for methods without one.
+        The configured CI test; ``auto`` chooses one that suits the table, None is for methods without a test.
     seed : int
-        Of everything that is drawn at random.
+        Seed of all random numbers.
     folds : int
         Inner folds whose sets are combined; 0 searches all rows once.
     fold_rows : {"train", "part"}
         Rows of a fold: all but its part, or the part.
     aggregate : str or mapping
-        How the sets of the folds are combined.
+        Rule that combines the sets of the folds.
     limits : Limits
-        What each stage may spend on a fold.
+        Limits of each stage on a fold.
     prior : PriorKnowledge
-        What is known of features.
+        Prior knowledge of features.
     max_rows : int, optional
-        Most rows of a fold, of more a sample.
+        Maximum rows of a fold; a larger fold is sampled.
     missing : {"error", "impute", "drop", "pairwise"}
-        What becomes of missing cells.
+        Rule for missing cells.
     imputations : int, optional
-        Imputed copies over which every CI test is pooled.
+        Number of imputed copies over which every CI test is pooled.
     min_effect : float, optional
-        Smallest effect that counts.
+        Smaller effects count as independent.
     confirm : float, optional
-        Share of the rows that the search leaves out, on which each member is then tested.
+        Share of the rows left out of the search, on which each member is then tested.
     confirm_splits : int
-        How often the rows are divided so.
+        Number of such random splits.
     identity : tuple of str
-        Data set and split from which random numbers derive in a workflow; empty for a table by itself.
+        Data set and split from which seeds are derived in a workflow; empty for a single table.
     where : str
-        What messages begin with.
+        Start of messages.
     choice : Choice, optional
-        The CI test as it was chosen, and why.
+        The CI test chosen by ``auto``, and the reason.
 
     Examples
     --------
@@ -129,28 +129,28 @@ class Search:
 
     @property
     def reason(self) -> str:
-        """Why the CI test was chosen, if it was."""
+        """Reason for the CI test, if it was chosen by ``auto``."""
         return "" if self.choice is None else self.choice.reason
 
     @property
     def test_id(self) -> str | None:
-        """The id of the CI test, with the options that were chosen."""
+        """The id of the CI test, with the options chosen by ``auto``."""
         if self.choice is not None:
             return self.choice.test_id
         return self.test.card.id if isinstance(self.test, CITest) else self.test
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the search as JSON has it.
+        """Return the search as plain types for JSON.
 
         Returns
         -------
         dict
-            Method, options, CI test and seed, and whatever else differs from its default.
+            Method, options, CI test and seed, and all other values that differ from their default.
 
         Raises
         ------
         ConfigError
-            If an option is an object, such as a fitted model, which JSON cannot say.
+            If an option is an object that JSON cannot represent, such as a fitted model.
 
         Examples
         --------
@@ -170,7 +170,7 @@ class Search:
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any], where: str = "search") -> Search:
-        """Return the search that `as_dict` wrote, or that of the spec of a job."""
+        """Return the search from `as_dict` or from the spec of a job."""
         of_test = said.get("ci_test")
         test = get_ci_test(of_test["type"], **of_test["options"]) if isinstance(of_test, Mapping) else of_test
         own = {key: said.get(key, usual) for key, usual in _USUAL.items()}
@@ -188,13 +188,13 @@ class Search:
         )
 
     def for_sample(self, sample: Sample) -> Search:
-        """Return the search with the CI test that suits the smallest of its folds, if it is to be chosen."""
+        """Return the search with ``auto`` replaced by the CI test for its smallest fold."""
         if self.test != AUTO:
             return self
         return self.with_test_for(sample.features, sample.target, min(self._folds(sample)[1]), sample.are_counted)
 
     def _folds(self, sample: Sample) -> tuple[list[tuple[str, np.ndarray]], list[int]]:
-        """Return the rows of each fold, and how many of them the search sees."""
+        """Return the rows of each fold, and how many of them the search uses."""
         identity = self.identity and (*self.identity, self.folds, "folds")
         seed = derive_seed(self.seed, *identity) if identity else self.seed
         folds = rows_of_folds(sample.target, self.folds, seed, self.fold_rows, sample.groups, self.where)
@@ -204,7 +204,7 @@ class Search:
     def with_test_for(
         self, features: Table, target: Any, n_rows: int, are_counted: bool = False, why_not_spline: str = ""
     ) -> Search:
-        """Return the search with the CI test that suits a table, if it is to be chosen; `target` as in `described`."""
+        """Return the search with ``auto`` replaced by the CI test for a table; `target` as in `described`."""
         if self.test != AUTO:
             return self
         no_spline = why_no_spline(self.method.tests_sets(), self.min_effect) or why_not_spline
@@ -213,14 +213,10 @@ class Search:
         return replace(self, test=choice.configured(), choice=choice)
 
     def suited(self, features: Table, are_counted: bool) -> Search:
-        """Return the search with its test as it takes missing cells.
+        """Return the search with its test's rule for missing cells set.
 
-        Raises
-        ------
-        UnsupportedError
-            If the method or the test cannot take the weights, groups, strata or missing cells of the rows.
-        ParameterError
-            If `max_rows` is asked for where the search takes all rows.
+        Raises `UnsupportedError` if the method or the test does not support the rows' weights, groups, strata or
+        missing cells, and `ParameterError` if `max_rows` is set but the search needs all rows.
         """
         design, confirms = features.design, self.confirm is not None
         test = for_missing_cells(self.where, self.method, self.test, self.missing, self.imputations)
@@ -243,9 +239,9 @@ class Search:
         return replace(self, test=test)
 
     def sample_of(self, table: Table) -> tuple[Table, str]:
-        """Return the rows of a table that the searches for all columns see, and in words whether it is a sample.
+        """Return the rows for the searches of all columns, and in words whether they are a sample.
 
-        Beyond `max_rows` it is one that no target stratifies. Missing cells are imputed where tests do not take them.
+        A sample of `max_rows` is not stratified. Missing cells are imputed unless tests support them.
         """
         rows = sampled(np.arange(table.n_rows), np.zeros(table.n_rows), self.max_rows, fold_seed(self.seed, "0"))
         said = ""
@@ -262,18 +258,18 @@ class Search:
         X : Sample, DataFrame, ndarray or sparse matrix of shape (n, d)
             The rows as a `Sample`, or the features.
         y : array-like of shape (n,), optional
-            The target, unless a `Sample` has it.
+            The target, unless `X` is a `Sample`.
         tell : Teller
-            Says lines to a person.
+            Prints progress.
         n_jobs : int, optional
-            Processes that share folds, or the work on the one set of rows; nothing that is found depends on it.
+            Processes that share folds, or the work on the one set of rows; results do not depend on it.
         **of_rows
-            ``sample_weight``, ``weights_are``, ``groups`` and ``within``, as `fit` of the selector classes takes them.
+            ``sample_weight``, ``weights_are``, ``groups`` and ``within``, as in `fit` of the selector classes.
 
         Returns
         -------
         Outcome
-            What was found, and everything that there is to say of it.
+            The result, with notes on rows, test and answer.
 
         Raises
         ------
@@ -306,14 +302,14 @@ class Search:
         return outcome if self.confirm is None else search._confirmed(outcome, sample, folds, tell, n_jobs)
 
     def _searched(self, sample: Sample, seed: int) -> np.ndarray:
-        """Return which rows the search sees, (n,)."""
+        """Return which rows the search uses, (n,)."""
         seed = derive_seed(seed, *self.identity) if self.identity else seed
         return searched_rows(sample.target.values, self.confirm, seed, sample.groups, self.where)
 
     def _on_folds(
         self, sample: Sample, folds: Sequence[tuple[str, np.ndarray]], seed: int, tell: Teller, n_jobs: int | None
     ) -> tuple[list[FoldOutcome], list[Counts]]:
-        """Return what each fold finds, and the warnings of other packages."""
+        """Return the result of each fold, and the warnings of other packages."""
         from joblib import Parallel, delayed
 
         is_searched, search = self._searched(sample, seed), replace(self, seed=seed)
@@ -341,7 +337,7 @@ class Search:
         n_jobs: int | None = 1,
         finds_stand_ins: bool = True,
     ) -> FoldOutcome:
-        """Return what is found on the rows of one fold, by its seed."""
+        """Return the result on the rows of one fold, with its seed."""
         has_rows = sample.features.has_rows
         return run_fold(
             self.method,
@@ -368,7 +364,7 @@ class Search:
         notes: Mapping[str, str],
         warned: Sequence[Counts] = (),
     ) -> Outcome:
-        """Return the outcome of the searches of all folds."""
+        """Return the outcome from the results of all folds."""
         design = sample.features.design
         n_groups = None if design is None else design.n_clusters
         said = {
@@ -387,7 +383,7 @@ class Search:
         tell: Teller,
         n_jobs: int | None,
     ) -> Outcome:
-        """Return the outcome with each selected feature tested on rows that its search never saw."""
+        """Return the outcome with each selected feature tested on rows that its search did not use."""
         of_features, by_split, doubts, all_warned = self.prior.feature_groups, [], [], outcome.warned
         for number in range(self.confirm_splits):
             seed, members = seed_of_split(self.seed, number), outcome.features
@@ -410,28 +406,28 @@ class Search:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found in a table, and everything that there is to say of it.
+    """The result of a search in a table, with notes on rows, test and answer.
 
     Attributes
     ----------
     search : Search
-        The search, with the CI test that it was made with.
+        The search, with the CI test that was used.
     sample : Sample
-        What it read.
+        The rows.
     folds : list of str
         Ids of the folds.
     found : list of FoldOutcome
-        What each fold's stages returned.
+        The result of each fold's stages.
     combined : Aggregate
-        The folds' sets as one.
+        The combined set of the folds.
     notes_by_kind : dict of str to str
-        What to know of rows, test and answer, by what it is about; empty where there is nothing to say.
+        Notes on rows, test and answer, by subject; empty if there are none.
     warned : list of counts
         Warnings of other packages.
     confirmed : sequence of Confirmation
-        Each selected feature on rows that the search never saw, if that was asked for.
+        Test of each selected feature on rows that the search did not use, with `confirm`.
     doubts : list of str
-        What went wrong in the searches that are repeated to confirm.
+        Problems in the repeated searches of a confirmation.
 
     Examples
     --------
@@ -455,12 +451,12 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """What to know of rows, test and answer."""
+        """Notes on rows, test and answer."""
         return [*filter(None, self.notes_by_kind.values()), *self.doubts]
 
     @property
     def chosen(self) -> list[dict[str, Any]]:
-        """The selected features, most important first, as `Aggregate` has them."""
+        """The rows of `Aggregate` of the selected features, most important first."""
         return [feature for feature in self.combined.features if feature["chosen"]]
 
     @property
@@ -470,24 +466,24 @@ class Outcome:
 
     @property
     def stand_ins(self) -> dict[str, list[StandIn]]:
-        """The features that could stand in for each selected one."""
+        """The features that can stand in for each selected one."""
         return {feature["feature"]: list(feature["stand_ins"]) for feature in self.chosen}
 
     @property
     def blankets(self) -> list[tuple[list[str], int]]:
-        """The set of each fold, or all answers of a method that gives several, with how often each was found."""
+        """The set of each fold, or all answers of a method with several, with how often each was found."""
         if len(self.found) == 1 and self.found[0].answers:
             return [(list(answer.features), answer.count) for answer in self.found[0].answers]
         return [([member.feature for member in outcome.members], 1) for outcome in self.found]
 
     @property
     def winner(self) -> FoldOutcome | None:
-        """The fold whose set is the answer; None where sets are combined into one that no fold found."""
+        """The fold whose set is the answer; None if the combined set is that of no fold."""
         return None if self.combined.best is None else self.found[self.combined.best]
 
     @property
     def verdict(self) -> dict[str, Any]:
-        """What the method says of its answer beside the features."""
+        """The method's own remark on its answer."""
         return {} if self.winner is None else self.winner.verdict
 
     @property
@@ -511,7 +507,7 @@ class Outcome:
 
 
 def _name(configured: Configurable) -> str:
-    """Return the id of a method or test of this package, else where its class is."""
+    """Return the id of a method or test of this package, else the path of its class."""
     if isinstance(configured, External):
         return configured.path
     kind = type(configured)

@@ -1,4 +1,4 @@
-"""The stages of a search on one fold: grow and shrink, what they return checked, and what a search says of itself."""
+"""The stages of a search on one fold, grow and shrink, with checks of their results."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .problems import in_columns, in_groups, with_included, with_roles_by_time
 
 
 def run_grow(method: Method, problem: Problem, isolated: bool = False) -> list[Step]:
-    """Run the grow stage, `isolated` in a process of its own; return admissions and interleaved removals in order.
+    """Run the grow stage, in another process if `isolated`; return admissions and interleaved removals in order.
 
-    Raises `LimitReached` if a limit is reached and the method is not anytime; else the problem's status says so.
+    Raises `LimitReached` if a limit is reached and the method is not anytime; otherwise sets the problem's status.
     """
     if isolated:
         return stages_isolated(problem, lambda: [run_grow(method, problem)])[0]
@@ -46,9 +46,9 @@ def run_grow(method: Method, problem: Problem, isolated: bool = False) -> list[S
 
 
 def run_shrink(method: Method, problem: Problem, candidates: list[Step], isolated: bool = False) -> list[Step]:
-    """Run the shrink stage and return one decision per feature; raises as `run_grow` does.
+    """Run the shrink stage and return one decision per feature; raises like `run_grow`.
 
-    After a limit is reached, a candidate without a decision is kept.
+    After a limit is reached, candidates without a decision are kept.
     """
     if isolated:
         return stages_isolated(problem, lambda: [run_shrink(method, problem, candidates)])[0]
@@ -78,17 +78,16 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], isolate
 
 
 def _tell_step(problem: Problem, stage: str, step: Step) -> None:
-    """Say what a stage decided about one feature, if a line per step was asked for."""
+    """Print a stage's decision on one feature, if steps are printed."""
     if problem.tell.says(STEPS):
         did = "removes" if not step.kept else "admits" if stage == "grow" else "keeps"
         problem.tell(f"{stage}: {did} {step.feature}, p = {step.p_value:.2g}", STEPS)
 
 
 def checked_steps(steps: Any, stage: str, problem: Problem) -> Iterator[Step]:
-    """Yield the steps of a method's grow or shrink, as they come. A later step may take back an earlier one.
+    """Yield the steps of a method's grow or shrink as they come; a later step may revert an earlier one.
 
-    Raises `WrongAnswerError` if one is not a step about a feature of the table, or keeps a feature that is kept
-    already.
+    Raises `WrongAnswerError` if one is not a step on a feature of the table, or keeps a feature that is already kept.
     """
     known, members = frozenset(problem.features), set()
     for step in _each(steps, stage):
@@ -100,7 +99,7 @@ def checked_steps(steps: Any, stage: str, problem: Problem) -> Iterator[Step]:
 
 
 def check_answers(problem: Problem) -> None:
-    """Raise `WrongAnswerError` unless all Markov blankets that a method found consist of features of the table."""
+    """Raise `WrongAnswerError` unless all Markov blankets of a method consist of features of the table."""
     known = frozenset(problem.features)
     for answer in problem.answers:
         if not isinstance(answer, Answer) or not isinstance(answer.count, numbers.Integral):
@@ -127,7 +126,7 @@ def _check_step(step: Any, stage: str, known: frozenset[str], target: str) -> No
 
 
 def _what_is_wrong(step: Step) -> str:
-    """Return what is wrong with a step's fields; nothing if they are as they must be."""
+    """Return what is wrong with a step's fields; empty if nothing."""
     if not _is_number(step.importance) or not math.isfinite(step.importance):
         return f"the importance {shown(step.importance)}, which is not a finite number"
     if not _is_number(step.p_value) or not 0 <= step.p_value <= 1:
@@ -160,23 +159,13 @@ ROWS_PER_ADMITTED = 5
 
 
 def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) -> None:
-    """Let a search say ``unreliable`` if its answer is for want of rows.
+    """Set the status ``unreliable`` if the answer after a stage, `kept`, is due to too few rows.
 
-    That is so if it keeps nothing, and some features could not be tested; if more than `MOST_NOT_MADE` of the features
-    could not be tested; if more than that share of the tests given other features could not be made; or if that is so
-    of the round with which a forward search ended: then it ended for want of rows, and not because the rest is
-    independent. A search that admits the strongest of many features again and again also ends where those admitted
-    explain the target by chance, since there are hardly more rows than these: see `ROWS_PER_ADMITTED`. Methods that
-    only measure information, and tests that use what is not reliable (``unreliable: use``), are taken as they are.
-
-    Parameters
-    ----------
-    method : Method
-        The method.
-    problem : Problem
-        The question, after a stage.
-    kept : list of Step
-        The features that stand after the stage.
+    That is, if nothing is kept and some features could not be tested; if more than `MOST_NOT_MADE` of the features, of
+    the conditional tests, or of the tests of a forward search's last round could not be made; or if repeatedly
+    admitting the strongest of many features ended because the admitted ones explain the target by chance, with hardly
+    more rows than features (`ROWS_PER_ADMITTED`). Methods that only measure information, and tests with ``unreliable:
+    use``, are not checked.
     """
     if method.needs != "p-value" or problem.marginal is None:
         return
@@ -208,7 +197,7 @@ def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:
 
 
 def _needed(problem: Problem, count: Count) -> str:
-    """Return how many rows the smallest of the tests that were not made needs, where that is known."""
+    """Return how many rows the smallest of the tests not made needs, if known."""
     if count.first is None:
         return ""
     candidate, (target, *given) = count.first

@@ -1,4 +1,4 @@
-"""Work in several processes: how many at a time, and the kernels compiled before they start."""
+"""The number of worker processes, and the compilation of kernels before they start."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ MANY = 10**6
 
 
 def n_workers(where: str, n_jobs: Any, n_tasks: int) -> int:
-    """Return the number of tasks that run at a time, at least 1.
+    """Return the number of parallel tasks, at least 1 and at most the cores of joblib's backend, which may be a
+    cluster.
 
-    `n_jobs` means what it means to joblib: None is 1, or what ``joblib.parallel_config`` says; -1 is all cores, -2 all
-    but one. More than there are cores would only be slower, and a million processes would stop the machine. The cores
-    are those of joblib's backend, which may be a cluster.
+    `n_jobs` is as in joblib: None is 1 or the value of ``joblib.parallel_config``; -1 is all cores, -2 all but one.
+    Raises `ParameterError`, starting with `where`, if it is 0 or not a whole number.
 
-    Raises `ParameterError`, whose message begins with `where`, if `n_jobs` is 0 or not a whole number.
-
-    Examples
-    --------
     >>> n_workers("fit", 10**6, 1), n_workers("fit", None, 5)
     (1, 1)
     """
@@ -44,7 +40,7 @@ _CACHE = Path(__file__).parents[1] / "kernels" / "__pycache__"
 
 
 def compile_kernels() -> None:
-    """Compile the kernels if that was never done in this installation; it is said on stderr."""
+    """Compile the kernels, with a message on stderr, if this installation has none."""
     if "NUMBA_CACHE_DIR" not in os.environ and any(_CACHE.glob("*.nbi")):
         return  # without loading numba, which takes half a second
     from ..kernels import compile_all, is_compiled
@@ -54,5 +50,5 @@ def compile_kernels() -> None:
 
 
 def load_kernels() -> None:
-    """Load what most searches use, and compile it if need be, in this process: a script may have no main guard."""
+    """Load the most common kernels, or compile them, in this process: a script may have no main guard."""
     from ..kernels import contingency, packed_information  # noqa: F401
