@@ -1,10 +1,8 @@
 """The PPI test's ``binned-tree`` model, for tables with many rows: CART on histograms of at most 255 bins per column.
 
-It is not an option of `TreeRisks` (``tree``), because the algorithms differ. That one keeps exact sorted lists of each
-column, grows to purity and takes plain class shares, so one pass costs the entries of the lists. This one bins columns,
-stops at leaves of sqrt(rows), smooths class shares, and finds cuts in histograms, subtracting those of siblings. The
-trees, and so the p-values, differ. Shared are the reading of columns, the target arrays, and the methods `offer`,
-`drop`, `of`, `conditional` and `differences`, by which `PPI` calls either.
+Unlike `TreeRisks` (``tree``), which grows to purity on exactly sorted columns with plain class shares, it bins columns,
+stops at leaves of sqrt(rows), smooths class shares, and finds cuts in histograms, so the trees and p-values differ.
+`PPI` calls both by the same methods.
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ class _Tree(NamedTuple):
 class BinnedTreeRisks:
     """One binned tree per repeat on a set of columns, and its risk before and after some of them are permuted together.
 
-    Bins are fixed once from all rows, without the target, so no test answer leaks into a tree. Class shares are
-    (count + 1) / (rows + classes): with 100 rows ``corrected-t`` finds more than by plain shares. If a column that a
-    tree uses is dropped, the tree is regrown below the nodes that use it; other columns have a risk difference of
-    exactly 0. `n_fits` counts trees grown, in part or whole, and `n_counted` the rows counted into histograms.
+    Bins are fixed once from all rows, without the target, which therefore does not leak. Class shares are (count + 1) /
+    (rows + classes), which gives ``corrected-t`` more power at 100 rows than plain shares. If a used column is dropped,
+    the tree is regrown below the nodes that use it; unused columns have a risk difference of exactly 0. `n_fits` counts
+    trees grown, in part or whole, and `n_counted` the rows counted into histograms.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
@@ -107,7 +105,7 @@ class BinnedTreeRisks:
         return self.of(x)
 
     def _nothing_moved(self) -> np.ndarray:
-        """Return which columns are permuted: none, nor the last place, which is that of a leaf's feature, -1."""
+        """Return a mask without permuted columns; its last place is that of a leaf's feature, -1."""
         return np.zeros(len(self._binned) + 1, dtype=bool)
 
     def _bin(self, columns: np.ndarray) -> None:
@@ -143,13 +141,13 @@ class BinnedTreeRisks:
 
 
 def _no_tree(n_classes: int) -> _Tree:
-    """Return a tree without nodes, of which nothing stands."""
+    """Return an empty tree."""
     nothing = np.zeros(0, dtype=np.int64)
     return _Tree(nothing, nothing, nothing, np.zeros((0, max(n_classes, 1))))
 
 
 def in_fixed_point(target: TargetArrays) -> np.ndarray:
-    """Return a numeric target in integers, such that any sum of it times the number of rows fits 62 bits."""
+    """Return a numeric target as integers, such that any sum of it times the number of rows fits 62 bits."""
     centred = target.numbers - (0.5 * target.numbers.min() + 0.5 * target.numbers.max())
     largest = np.abs(centred).max()
     if largest == 0:
@@ -167,10 +165,10 @@ WIDTHS = 2**14
 
 
 def bin_columns(table: Table, columns: np.ndarray) -> np.ndarray:
-    """Return the bins of some columns, given by their positions, uint8 of shape (d, n).
+    """Return the bins of columns at some positions, uint8 of shape (d, n).
 
-    With at most 255 distinct values each value is a bin. Otherwise, a group of equal values at the sorted positions
-    from a to b closes its bin if a multiple of n / 255 lies between.
+    With at most 255 distinct values each value is a bin. Otherwise a group of equal values, at sorted positions from a
+    to b, ends its bin if a multiple of n / 255 lies between.
     """
     from ...kernels.binned_columns import find_bins
 
@@ -216,7 +214,7 @@ def _limits(values: np.ndarray) -> np.ndarray:
 
 
 def _limits_with_zeros(values: np.ndarray, n_zeros: int) -> np.ndarray:
-    """Return the largest value of each bin, of ascending values and of zeros that are not among them."""
+    """Return the largest value of each bin of ascending values and of zeros not among them."""
     n_below, ends = np.searchsorted(values, 0.0) if n_zeros else 0, _ends(len(values) + n_zeros)
     is_new = values[1:] != values[:-1]
     n_distinct = np.count_nonzero(is_new) + (len(values) > 0) + (n_zeros > 0)

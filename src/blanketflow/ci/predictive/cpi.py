@@ -1,7 +1,4 @@
-"""The conditional predictive impact (CPI): does a model's loss grow when X is replaced by a knockoff?
-
-A knockoff is a copy of a column with the same relation to Z and without a relation to anything else.
-"""
+"""The conditional predictive impact (CPI): does a model's loss increase when X is replaced by a knockoff?"""
 
 from __future__ import annotations
 
@@ -33,26 +30,25 @@ BLOCK = 2**22
 
 @dataclass
 class CPI(CITest):
-    """CPI test: a model learns the target from X and Z; does its loss grow when X is replaced by a knockoff?
+    """CPI test: a model learns the target from X and Z; does its loss increase when X is replaced by a knockoff?
 
-    Each row is held out once, in `n_splits` parts, which are stratified if the target has classes. The difference of a
-    row is its loss (log-loss or squared error) with the knockoff minus its loss with X. A one-sided test asks whether
-    the mean difference is above 0. The statistic is the mean difference, rounded to 1e-12. Squared errors are divided
-    by the target's variance, so the statistic has no unit.
+    Each row is held out once, in `n_splits` parts, stratified for classes. A row's difference is its loss (log-loss or
+    squared error) with the knockoff minus its loss with X. A one-sided test asks whether the mean difference is above
+    0. The statistic is the mean difference, rounded to 1e-12. Squared errors are divided by the target's variance, so
+    the statistic has no unit.
 
-    Unlike the permuted column of the PPI test, the knockoff keeps the relation of X to Z: it is second-order Gaussian,
-    from the least-squares regression of X on Z over all rows, which does not use the target.
+    Unlike a permuted column, the knockoff keeps the relation of X to Z: it is second-order Gaussian, from the
+    least-squares regression of X on Z over all rows, which does not use the target.
 
     Two things are not in the paper. A boolean or categorical X is drawn from P(level | Z), the least-squares regression
     of each level's indicator on Z. With an empty conditioning set the knockoff is a permutation of X, which is valid
-    for columns of any distribution. Categorical members of Z enter as indicators.
+    for any distribution. Categorical members of Z enter as indicators.
 
-    The columns of a set are replaced together: in their copies what Z does not explain comes from one other row for all
-    of them, so that copies keep their relations to each other, too.
+    The columns of a set are replaced together: the parts that Z does not explain come from the same other row, so that
+    copies keep their relations to each other.
 
-    With `permute` whole clusters are held out, the copy keeps how X hangs together within them, and the mean
-    difference of each cluster is compared. The test is not reliable if fewer than half of the clusters, or rows, have
-    another one to change places with.
+    With `permute` whole clusters are held out, the copy keeps the dependence of X within them, and mean differences of
+    clusters are compared. The test is unreliable if fewer than half of the clusters, or rows, can be exchanged.
 
     Notes
     -----
@@ -62,7 +58,7 @@ class CPI(CITest):
 
     The default model has the most power: a linear effect on two classes, given eight columns, at 200 rows, is found in
     75 % of samples, with lightgbm in 65 %, knn 22 %, tree 20 %. ``model: tree`` is thirty times as fast for classes.
-    The cost of svm grows with the square of the rows: for classes lightgbm is faster from 1000 rows on.
+    The cost of svm is quadratic in the rows: for classes lightgbm is faster from 1000 rows on.
 
     Examples
     --------
@@ -156,7 +152,7 @@ class _CPIEngine:
     def differences(
         self, x: tuple[int, ...], target: str, given: tuple[int, ...], learner: Learner, parts: np.ndarray
     ) -> np.ndarray:
-        """Return the loss with the copies minus the loss with the columns of X of each held-out row, shape (n,)."""
+        """Return each held-out row's loss with the copies minus its loss with the columns of X, shape (n,)."""
         from ...models.encode import design, moderate
 
         differences = np.zeros(len(parts))
@@ -186,8 +182,6 @@ class _CPIEngine:
 def draw_parts(target: Column, n_splits: int, rng: np.random.Generator) -> np.ndarray:
     """Return the part, 0 .. n_splits - 1, in which each row is held out, shape (n,); stratified for classes.
 
-    Examples
-    --------
     >>> target = Column("t", "boolean", np.array([1, 0, 0, 1, 1, 0]))
     >>> parts = draw_parts(target, 3, np.random.default_rng(0))
     >>> sorted(parts[[0, 3, 4]].tolist()), sorted(parts[[1, 2, 5]].tolist())
@@ -203,9 +197,8 @@ def draw_parts(target: Column, n_splits: int, rng: np.random.Generator) -> np.nd
 
 
 def sign_flip_test(differences: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the p-value of each row of differences, shape (m, n): how often do random signs reach the row's sum?
-
-    This is Fisher's exact test of paired differences, by sampling: p = (1 + exceedances) / (1 + n_draws).
+    """Return the p-value of each row of differences, (m, n), by random sign flips: p = (1 + exceedances) / (1 +
+    n_draws).
     """
     total = differences.sum(axis=1)
     reached = total - SAME * np.abs(differences).sum(axis=1)
@@ -219,11 +212,7 @@ def sign_flip_test(differences: np.ndarray, n_draws: int, rng: np.random.Generat
 
 
 def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
-    """Return a knockoff of a column given Z, a matrix of shape (n, q).
-
-    If Z has no columns, it is a permutation of the column; else it is a Gaussian knockoff, or sampled levels of a
-    discrete column.
-    """
+    """Return a knockoff of a column given Z, (n, q): Gaussian, sampled levels, or a permutation if Z has no columns."""
     if not Z.shape[1]:
         return column.take(rng.permutation(len(Z)))
     if column.is_discrete:
@@ -233,10 +222,10 @@ def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
 
 
 def exchanged(columns: Sequence[Column], Z: np.ndarray, exchange: Exchange, rng: np.random.Generator) -> list[Column]:
-    """Return copies of columns with the same relation to Z, shape (n, q), to each other, and among rows of a cluster.
+    """Return copies of columns with the same relation to Z, (n, q), to each other, and among rows of a cluster.
 
-    What Z does not explain changes places, of all columns the same: the residuals of the regression of a number on Z,
-    with an intercept for each block; of a level its place in P(level | Z), drawn uniformly within the level.
+    The part that Z does not explain is exchanged, for all columns alike: a number's residual from the regression on Z
+    with block intercepts; a level's rank within P(level | Z), drawn uniformly within the level.
     """
     moved = exchange.permutation(rng)
     if not Z.shape[1]:
@@ -259,7 +248,7 @@ def _moved(column: Column, Z: np.ndarray, exchange: Exchange, moved: np.ndarray,
 
 
 def _within_blocks(y: np.ndarray, Z: np.ndarray, exchange: Exchange) -> np.ndarray:
-    """Return the least-squares fit of y, one or more columns, on Z and the block of each row."""
+    """Return the least-squares fit of y, one or more columns, on Z and block indicators."""
     block = np.empty(len(Z), dtype=np.int64)
     block[exchange.members] = exchange.blocks[:, np.newaxis]
     sizes = np.bincount(block)
@@ -277,7 +266,7 @@ def gaussian_knockoff(x: np.ndarray, Z: np.ndarray, rng: np.random.Generator) ->
     """Return a second-order Gaussian knockoff of numbers, shape (n,) (Candes et al. 2018, 10.1111/rssb.12265).
 
     It has the mean, the variance and the covariance with Z of x. With E[x|Z] and lambda = Var(x|Z) from least squares,
-    and s = min(Var(x), 2 lambda), the largest possible s, it is
+    and the largest possible s = min(Var(x), 2 lambda), it is
 
         x - (s / lambda) (x - E[x|Z]) + sqrt(2 s - s^2 / lambda) noise,     where Cov(x, knockoff) = Var(x) - s.
 
@@ -297,8 +286,8 @@ def gaussian_knockoff(x: np.ndarray, Z: np.ndarray, rng: np.random.Generator) ->
 def sampled_levels(codes: np.ndarray, n_levels: int, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return levels drawn from P(level | Z), for codes 0 .. n_levels - 1 of shape (n,).
 
-    P is the least-squares regression of each level's indicator on Z, with negative values set to 0, then normalised.
-    The copy depends only on Z and chance, so it is independent of the column given Z.
+    P is the least-squares regression of each level's indicator on Z, clipped at 0 and normalised. The copy depends only
+    on Z and randomness, so it is independent of the column given Z.
     """
     draws = rng.random(len(codes))
     probability = np.maximum(regression(np.eye(n_levels)[codes], Z)[0], 0.0)

@@ -24,8 +24,8 @@ CALIBRATION_FOLDS = 5
 class Learner:
     """Fits a model of a target. The loss is log-loss for classes, and squared error over the variance for numbers.
 
-    The model is given as for `models.get_model`. `certified` uses the model's setting, if it has one, in which
-    `used_columns` is known.
+    The model is as for `models.get_model`. `certified` uses the model's setting, if any, in which `used_columns` is
+    known.
     """
 
     def __init__(self, column: Column, model: Any, certified: bool = False) -> None:
@@ -66,9 +66,9 @@ class Learner:
         return self._model.certify(estimator) if self.certified else estimator
 
     def used_columns(self, fitted: Any) -> np.ndarray | None:
-        """Return the columns on which a fitted estimator depends, ascending; None if that is not known.
+        """Return the columns on which a fitted estimator depends, ascending; None if unknown.
 
-        Refitted without any other columns, on the same rows with the same seed, the estimator would be the same.
+        Refitted without other columns, on the same rows with the same seed, the estimator would be the same.
         """
         if isinstance(fitted, OnlyClass):
             return np.zeros(0, dtype=np.int64)
@@ -76,7 +76,7 @@ class Learner:
 
     @property
     def outcomes(self) -> np.ndarray:
-        """What `expected` predicts: the target, shape (n, 1), or the indicator of each of r classes, (n, r)."""
+        """The target of `expected`: numbers, (n, 1), or the indicator of each of r classes, (n, r)."""
         y = self.target[:, np.newaxis]
         return y if self.task == REGRESSION else (y == self.classes).astype(np.float64)
 
@@ -109,14 +109,10 @@ class OnlyClass:
 def cross_fitted(
     outcomes: np.ndarray, parts: np.ndarray, expected: Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 ) -> np.ndarray:
-    """Return what is left of outcomes, (n, k), once each part of the rows is predicted from the others.
+    """Return the residuals of outcomes, (n, k), after each part of the rows is predicted from the others.
 
-    `parts` are the numbers of the rows' parts, (n,), and `expected` returns the predictions of some rows by what is
-    fitted on others: it is called with the rows to fit on, those to predict, m of them, and the number of their part,
-    and returns (m, k).
+    `parts`, (n,), are part numbers; `expected(train, test, part)` returns predictions, (m, k), for m test rows.
 
-    Examples
-    --------
     >>> outcomes = np.array([[1.0], [2.0], [4.0]])
     >>> cross_fitted(outcomes, np.array([0, 0, 1]), lambda train, out, part: outcomes[train].mean(axis=0)).ravel()
     array([-3. , -2. ,  2.5])
@@ -139,9 +135,9 @@ def held_out_losses(
 ) -> np.ndarray:
     """Return the loss (log-loss or squared error) of each row by a model fitted on the other folds, shape (n,).
 
-    The folds depend only on `seed` and the number of rows, so the losses for two sets of columns are paired. Without
-    columns the prediction is the share of each class, or the mean. Rows with equal numbers in `groups`, (n,), are in
-    one fold. Costs `n_folds` model fits.
+    Folds depend only on `seed` and the number of rows, so losses for two sets of columns are paired; rows with equal
+    `groups`, (n,), share a fold. Without columns the prediction is the class shares, or the mean. Costs `n_folds` model
+    fits.
     """
     learner = Learner(table[target], model)
     numbers = np.arange(table.n_rows) if groups is None else numbers_of(groups)

@@ -29,20 +29,18 @@ class PPI(CITest):
     """PPI test, Algorithm 1 of the PPFS paper.
 
     In each of `n_repeats` random splits a model learns the target from X and the conditioning set. Then X is permuted
-    among the test rows, and the paired risks (log-loss or squared error) are compared by a one-sided test.
+    among the test rows, and the paired risks (log-loss or squared error) are compared by a one-sided test. The columns
+    of a set are permuted together.
 
-    The columns of a set are permuted together: one model has all of them, and each row gets their values from one other
-    row.
-
-    With `permute` the test part has whole clusters, which change places or whose rows do. The test is not
-    reliable if fewer than half of the groups, or rows, have another one to change places with.
+    With `permute` the test part has whole clusters, which are exchanged or permuted within. The test is unreliable if
+    fewer than half of the clusters, or rows, can be exchanged.
 
     The statistic is the mean risk difference, permuted minus original, rounded to 1e-12. Squared errors are divided by
     the target's variance, so neither the statistic nor ties depend on units.
 
-    ``model="tree"`` grows trees to purity, as the paper does. ``model="binned-tree"`` is another model, for many rows:
-    its columns have at most 255 bins, fixed from all rows without the target, and its leaves at least the square root
-    of the number of training rows; see docs/ci-tests.md, "Many rows".
+    ``model="tree"`` grows trees to purity, as the paper does. ``model="binned-tree"`` is for many rows: its columns
+    have at most 255 bins, fixed from all rows without the target, and its leaves at least the square root of the number
+    of training rows; see docs/ci-tests.md, "Many rows".
 
     Notes
     -----
@@ -105,11 +103,11 @@ class PPI(CITest):
         return smallest_p(self.n_repeats, self.significance)
 
     def saturated_p(self) -> float:
-        """Return the p-value if the risk grows in all repeats, by different amounts; 0 for ``corrected-t``."""
+        """Return the p-value if the risk increases in all repeats, by different amounts; 0 for ``corrected-t``."""
         return _all_positive(self.n_repeats) if self.significance == "wilcoxon" else 0.0
 
     def to_reach(self, level: float) -> str:
-        """Return in words how many repeats are needed if the risk grows in all, and which option has no limit."""
+        """Return in words how many repeats are needed if the risk increases in all, and which option has no limit."""
         from ...kernels.signed_rank import MAX_EXACT_PAIRS
 
         # The first p-values of the normal approximation are larger than the last exact ones.
@@ -223,12 +221,9 @@ class _Fit(NamedTuple):
 class EstimatorRisks:
     """One model per repeat on a set of columns, and its risk before and after some of them are permuted together.
 
-    All features of a set share its models. Some models can tell that they depend only on U, a subset of the features C
-    on which they were fitted. Such a model is the model of every set between U and C, and a feature outside U has a
-    risk difference of exactly zero. So it is refitted only when a feature of U has been dropped. See
-    `blanketflow.models.base.Model.certify`.
-
-    `n_fits` counts the models fitted so far.
+    All features of a set share its models. A model that is known to depend only on a subset U of its features
+    (`Model.certify`) is also the model of every set that contains U, and other features have a risk difference of
+    exactly zero. So it is refitted only when a feature of U is dropped. `n_fits` counts the models fitted so far.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats, seed: int, model: Any) -> None:
@@ -269,7 +264,7 @@ class EstimatorRisks:
         return risks, permuted
 
     def _encode(self, members: frozenset[int]) -> None:
-        """Keep the members' design matrix; a smaller set uses the one of the larger set."""
+        """Encode the members' design matrix; a subset reuses that of the larger set."""
         if not members <= set(self._encoded):
             self._encoded = tuple(sorted(members))
             encoded = design(moderate(self.table.select(self._encoded)))

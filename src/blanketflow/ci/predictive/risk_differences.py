@@ -1,7 +1,4 @@
-"""The random train/test repeats of the PPI test, shared by all features of a fold, and the p-value of their risks.
-
-The p-value says whether the permuted risks of B repeats are larger than the original ones.
-"""
+"""The random train/test repeats of the PPI test, shared by all features of a fold, and the p-value of their risks."""
 
 from __future__ import annotations
 
@@ -21,9 +18,8 @@ from ..unbound import ROWS
 class Repeats:
     """B random splits of n rows, and one permutation of each split's test rows.
 
-    `is_train`, (B, n), says which rows are training rows; `test_rows`, (B, m), are the others, ascending.
-    `permuted_rows`, (B, m), are the test rows in another order: row i of the permuted column has the value at
-    ``permuted_rows[b, i]``. `first` is the number of the first repeat, from which seeds are derived.
+    `is_train` is (B, n); `test_rows`, (B, m), ascend; row i of the permuted column has the value at ``permuted_rows[b,
+    i]``. Seeds are derived from the repeat's number; `first` is the first one's.
     """
 
     is_train: np.ndarray
@@ -32,15 +28,12 @@ class Repeats:
     first: int = 0
 
     def __getitem__(self, which: slice) -> Repeats:
-        """Return some consecutive repeats."""
+        """Return a range of repeats."""
         first = self.first + range(len(self.is_train))[which].start
         return Repeats(self.is_train[which], self.test_rows[which], self.permuted_rows[which], first)
 
     def receivers(self) -> np.ndarray:
-        """Return the test row that gets each row's value in each repeat, int64 of shape (B, n).
-
-        A training row gets its own value.
-        """
+        """Return the test row that gets each row's value, int64 (B, n); training rows keep theirs."""
         n_repeats, n_rows = self.is_train.shape
         receivers = np.tile(np.arange(n_rows), (n_repeats, 1))
         np.put_along_axis(receivers, self.permuted_rows, self.test_rows, axis=1)
@@ -62,13 +55,11 @@ def draw_repeats(
     clusters: np.ndarray | None = None,
     strata: np.ndarray | None = None,
 ) -> Repeats:
-    """Draw the repeats of a fold.
+    """Draw the repeats of a fold; raises `DataError` if the training or test part would be empty.
 
-    Repeat b depends only on the seed and b, so more repeats only append to fewer. With `clusters`, numbers of shape
-    (n_rows,), the test part has whole ones, but for the last where they differ in size, and its rows change places as
-    `permute` says. With `strata`, (n_rows,), they do so only within these.
-
-    Raises `DataError` if the training or test part would be empty.
+    Repeat b depends only on the seed and b, so more repeats append to fewer. With `clusters`, numbers of shape
+    (n_rows,), the test part has whole ones, except the last if sizes differ, and rows are exchanged as `permute` says,
+    within `strata`, (n_rows,).
     """
     n_test = math.ceil(test_size * n_rows)
     if not 0 < n_test < n_rows:
@@ -131,11 +122,9 @@ def risk_differences(risks: np.ndarray, permuted_risks: np.ndarray) -> np.ndarra
 def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p, both of shape (m,), of the one-sided Wilcoxon signed-rank test of differences, shape (m, B).
 
-    With up to 13 repeats all sign flips are counted; with more the normal approximation without continuity correction
-    is used. Zero differences are split. If all differences are zero, p = 1.
+    Up to 13 repeats all sign flips are counted, otherwise the normal approximation without continuity correction is
+    used. Zero differences are split; p = 1 if all are zero.
 
-    Examples
-    --------
     >>> p, _ = wilcoxon(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))
     >>> float(p[0]) == 2.0**-5
     True
@@ -148,18 +137,12 @@ def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def smallest_p(n_repeats: int, significance: str = "wilcoxon") -> float:
-    """Return the smallest p-value that a test with `n_repeats` repeats can give: it never rejects at a lower level.
+    """Return the smallest possible p-value of a test with `n_repeats` repeats; 0 for ``corrected-t``.
 
-    For ``wilcoxon`` this is 2^-B for up to 13 repeats, and the tail of a standard normal variable above sqrt(B) for
-    more. For ``corrected-t`` it is 0, since there is no limit.
+    For ``wilcoxon`` it is 2^-B for up to 13 repeats, else the normal tail above sqrt(B), reached by equal positive
+    differences: z is at most the sum of the ranks over the root of their sum of squares, largest for equal ranks by the
+    Cauchy-Schwarz inequality.
 
-    Notes
-    -----
-    Equal positive differences reach it. The z of the normal approximation is at most the sum of the ranks over the root
-    of their sum of squares, which by the Cauchy-Schwarz inequality is largest if all ranks are equal.
-
-    Examples
-    --------
     >>> smallest_p(5), smallest_p(5, "corrected-t")
     (0.03125, 0.0)
     >>> round(smallest_p(30), 10)
@@ -175,12 +158,8 @@ def smallest_p(n_repeats: int, significance: str = "wilcoxon") -> float:
 def corrected_t(differences: np.ndarray, test_share: float) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p of the one-sided corrected resampled t-test (Nadeau, Bengio 2003, 10.1023/A:1024068626366).
 
-    Differences have shape (m, B); `test_share` is the number of test rows over the number of training rows of a repeat.
-
-    Notes
-    -----
-    If all differences are equal, the variance is zero and only the sign is known. The p-value is then the one of
-    `wilcoxon` if they are positive, else 1.
+    Differences are (m, B); `test_share` is the test rows per training row. If all differences are equal, only the sign
+    is known: p is that of `wilcoxon` if they are positive, else 1.
     """
     n_repeats = differences.shape[1]
     mean = differences.mean(axis=1)

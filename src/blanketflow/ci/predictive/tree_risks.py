@@ -1,8 +1,4 @@
-"""Risks of the PPI test's own trees, on single columns and on several.
-
-A table is read as columns of rows in ascending order of value. On single columns all columns of a table are judged in
-bounded memory; on several, features share trees, which are kept while they are valid.
-"""
+"""Risks of the PPI test's own trees on sorted columns: on single columns in bounded memory, and on sets of columns."""
 
 from __future__ import annotations
 
@@ -35,10 +31,7 @@ class _Tree(NamedTuple):
 
 
 class SortedColumns(NamedTuple):
-    """Sorted columns, in the layout described in kernels/sorted_columns.py.
-
-    `columns`, (d,), are their positions in the table, ascending. The other fields are the kernels' arrays.
-    """
+    """Columns, (d,) ascending positions in the table, in the layout of kernels/sorted_columns.py."""
 
     columns: np.ndarray
     entries: np.ndarray
@@ -56,12 +49,10 @@ class SortedColumns(NamedTuple):
 class TreeRisks:
     """One tree per repeat on a set of columns, and its risk before and after some of them are permuted together.
 
-    A tree grown on a set of columns is also the tree of every smaller set that contains the columns it uses. When one
-    of these is dropped, only the part below the nodes that it splits is grown again. A column that a tree does not use
-    has a risk difference of exactly zero.
-
-    `n_fits` counts the trees grown so far, entirely or below some nodes, and `n_examined` the entries of columns
-    examined to find cuts, which is the cost of growing.
+    A tree on a set of columns is also the tree of every smaller set with the columns it uses. When one of these is
+    dropped, only the part below the nodes that it splits is regrown. An unused column has a risk difference of exactly
+    zero. `n_fits` counts the trees grown, entirely or in part, and `n_examined` the entries examined to find cuts, the
+    cost of growing.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
@@ -125,7 +116,7 @@ class TreeRisks:
             self._grow(b)
 
     def _grow(self, b: int) -> None:
-        """Grow the tree of a repeat on the set, starting from the valid part of its present tree."""
+        """Grow the tree of a repeat on the set, from the valid part of its present tree."""
         old, columns, repeats = self._trees[b], self._sorted, self.repeats
         *nodes, n_examined = self._grow_tree(
             *columns.arrays,
@@ -179,7 +170,7 @@ def _sort(lists: ColumnLists, n_rows: int) -> tuple[np.ndarray, ...]:
 
 
 def _in_order(values: np.ndarray, lengths: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return runs of values in another order, and where each run starts and the last one ends."""
+    """Return reordered runs of values, and the run borders."""
     before, lengths = np.concatenate([[0], np.cumsum(lengths)])[order], lengths[order]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     return values[np.arange(starts[-1]) + np.repeat(before - starts[:-1], lengths)], starts
@@ -191,9 +182,9 @@ CELLS, FEWEST = 2**20, 16
 
 @dataclass(frozen=True)
 class ColumnLists:
-    """Rows of columns, ascending by value; a row that is not listed has the value zero.
+    """Rows of columns, ascending by value; unlisted rows have the value zero.
 
-    `starts`, (d + 1,), says where each column starts in `rows` and `values`, and where the last one ends.
+    Column j has ``starts[j]`` to ``starts[j + 1]`` of `rows` and `values`; `starts` is (d + 1,).
     """
 
     starts: np.ndarray
@@ -204,15 +195,15 @@ class ColumnLists:
 def column_lists(table: Table, columns: np.ndarray) -> Iterator[tuple[np.ndarray, ColumnLists]]:
     """Yield the lists of some columns in blocks of bounded size, each with the indices of its columns in `columns`.
 
-    Sparse columns are not made dense. A block of dense columns lists all rows, and rows with equal values have any
-    order. A block of sparse columns omits rows with zeros, and rows with equal values ascend.
+    A block of dense columns lists all rows, with ties in any order; a block of sparse columns omits zeros, and ties
+    ascend by row.
     """
     for at, block in column_blocks(table, columns):
         yield at, block if isinstance(block, ColumnLists) else _of_dense(block)
 
 
 def column_blocks(table: Table, columns: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray | ColumnLists]]:
-    """Yield blocks as `column_lists` does, but those of dense columns as numbers of shape (columns, rows)."""
+    """Yield blocks like `column_lists`, but dense columns as numbers of shape (columns, rows)."""
     wide = table.columns
     n_wide = len(wide.names) if isinstance(wide, MatrixColumns | SparseColumns) else 0
     at, single = np.flatnonzero(columns < n_wide), np.flatnonzero(columns >= n_wide)
@@ -291,8 +282,8 @@ def _as_slice(columns: np.ndarray) -> slice | np.ndarray:
 class TargetArrays(NamedTuple):
     """The target of a tree, arrays of shape (n,).
 
-    `classes` are class codes, zeros for regression; `numbers` is the column as numbers, scaled by a power of two if
-    they are huge or tiny; `n_classes` is 0 for regression.
+    `classes` are codes, zeros for regression; `numbers` are scaled by a power of two if they are huge or tiny;
+    `n_classes` is 0 for regression.
     """
 
     classes: np.ndarray
@@ -314,10 +305,7 @@ COUNTS = 2**24
 
 
 class SingleColumnRisks:
-    """One tree per column and repeat, and how much its risk grows when the column is permuted.
-
-    The table's columns are read in blocks; sparse columns are not made dense.
-    """
+    """One tree per column and repeat, and the increase of its risk when the column is permuted."""
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
         from ...kernels import single_column_trees  # numba takes half a second to import: only if needed

@@ -1,1 +1,1 @@
-"""Tests that follow relations that bend: nested regressions on splines, and the generalised covariance measure."""
+"""Tests of nonlinear relations: nested regressions on splines, and the generalised covariance measure."""

@@ -1,4 +1,4 @@
-"""A test of conditional independence by what any regressions on the given columns leave of X and of Y."""
+"""The generalised covariance measure as a test: are residuals of X and Y, regressed on Z, uncorrelated?"""
 
 from __future__ import annotations
 
@@ -31,31 +31,30 @@ SPLINES = "splines"
 
 @dataclass
 class GCM(CITest):
-    """Generalised covariance measure: do residuals of X and of Y, each regressed on Z, go together?
+    """Generalised covariance measure: are the residuals of X and of Y, each regressed on Z, uncorrelated?
 
     Each column is regressed on Z, and each row is predicted by a regression on other rows. With the residuals e of X
     and f of Y, and R = e f in each row, the paper's T is sqrt(n) mean(R) / sd(R). `statistic` is T², compared with F of
     1 and n - 1 degrees of freedom, so that T is compared with Student's t.
 
     A label of r levels has r - 1 residuals, and a set of columns has those of all of them: then `statistic` is
-    Hotelling's T² of all products of one of X with one of Y, and `dof` is their number. The paper takes the largest T
-    of these, with a law by random multipliers. Both held their level on labels; T² draws nothing, has no smallest
-    p-value, and does not depend on how levels are coded.
+    Hotelling's T² of all products of one of X with one of Y, and `dof` is their number. The paper uses the largest T
+    with simulated multipliers. Both are calibrated on labels; T² needs no simulation, has no smallest p-value, and does
+    not depend on the coding of levels.
 
     ``model: splines`` regresses on splines of each given column, to which cuts, products of two columns and finer
-    splines are added while they tell something of the regressed column, as in ``spline``. Each row is held out by
-    itself: its residual is e / (1 - leverage). Any other model is fitted on all parts of the rows but one, in turn.
-    Labels are then regressed as their levels' probabilities.
+    splines are added while they predict the regressed column, as in ``spline``. Residuals are leave-one-out: e / (1 -
+    leverage). Any other model is fitted on all parts of the rows but one, in turn, for labels on the probabilities of
+    their levels.
 
-    Where a column is a function of Z, nothing is left of it, and the columns are independent. A test is not reliable if
-    the splines leave at most eight rows, or ten for each of several products, or if rounding has destroyed a numeric
-    column.
+    A column that is a function of Z has no residuals and is independent. A test is unreliable if the splines leave at
+    most eight rows, or ten for each of several products, or if rounding has destroyed a numeric column.
 
     Notes
     -----
-    What is tested is the mean of the products, so that Y = X² + noise is found in 4 % of samples at 0.05: ``spline``
-    and ``hsic`` find it. By splines the level holds where relations to Z bend, and straight relations are found about
-    as often as by ``fisher-z``. Untuned models are not close enough to Z: their errors at X and at Y go together, and
+    Only the mean of the products is tested: Y = X² + noise is found in 4 % of samples at 0.05, where ``spline`` and
+    ``hsic`` find it. With splines the level holds for nonlinear relations to Z, and the power for linear relations is
+    about that of ``fisher-z``. Untuned models do not fit Z well enough, and their errors at X and at Y are correlated:
     ``lightgbm`` rejects all true nulls of 1,000 rows where X and Y depend on three squares (docs/ci-tests.md).
 
     Examples
@@ -99,17 +98,17 @@ class GCM(CITest):
     n_splits: int = integer(5, "Parts of the rows, each held out once by a model; splines need none.", at_least=2)
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _GCMEngine:
-        """Return the engine; `seed` fixes parts and models, and splines have no use for it."""
+        """Return the engine; `seed` fixes parts and models, and is not used by splines."""
         return _GCMEngine(self, table, seed)
 
     @property
     def misleads(self) -> str:
-        """What the card says of other models than splines."""
+        """The card's warning on models other than splines."""
         return "" if self.model == SPLINES else self.card.misleads
 
     @property
     def draws_rows(self) -> bool:
-        """Whether rows are dealt out to parts, as for any model but splines."""
+        """Whether rows are divided into parts, as for all models but splines."""
         return self.model != SPLINES
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
@@ -131,7 +130,7 @@ class _GCMEngine:
         return SplineScreen(self._table, straight_share=1.0)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate with the target, whose residuals are found once."""
+        """Test each candidate with the target, whose residuals are computed once."""
         return self._each([(candidate,) for candidate in candidates], (target,), given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
@@ -167,19 +166,19 @@ class _GCMEngine:
 
 
 def _together(left: Callable[[int], np.ndarray], columns: tuple[int, ...]) -> np.ndarray:
-    """Return what is left of a column, or of several in whitened directions, (n, a)."""
+    """Return the residuals of a column, or of several in whitened directions, (n, a)."""
     return left(columns[0]) if len(columns) == 1 else whitened(np.hstack([left(column) for column in columns]))
 
 
 class _BySplines:
-    """Regressions on splines of given columns, in each of which all rows but one have a part."""
+    """Regressions on splines of given columns, with leave-one-out residuals."""
 
     def __init__(self, screen: SplineScreen, given: tuple[int, ...]) -> None:
         self._screen, self._given, self._has_given = screen, GivenFunctions(screen, given), bool(given)
         self.rank = len(self._given.basis)
 
     def left(self, column: int) -> np.ndarray:
-        """Return what is left of a column's number or levels, whitened, (n, a); nothing of a function of Z."""
+        """Return the whitened residuals of a column's number or levels, (n, a); empty for a function of Z."""
         given, functions = self._given, self._screen.side(column)[: self._screen.n_straight[column]]
         before = left = given.left(functions)
         more = left[:0]
@@ -205,7 +204,7 @@ class _ByModel:
         self._matrix = design(moderate(Table(self._given))).matrix if given else None
 
     def left(self, position: int) -> np.ndarray:
-        """Return what is left of a column's number or levels, whitened, (n, a); nothing of a function of Z."""
+        """Return the whitened residuals of a column's number or levels, (n, a); empty for a function of Z."""
         column, n = self._table[position], self._table.n_rows
         if column.is_constant() or (self._given and is_function([column], self._given)):
             return np.zeros((n, 0))

@@ -1,4 +1,4 @@
-"""The generalised covariance measure: whether what is left of two variables, once others are known, goes together.
+"""The generalised covariance measure: whether the residuals of two variables given others are uncorrelated.
 
 Shah and Peters (2020), The hardness of conditional independence testing and the generalised covariance measure, Annals
 of Statistics 48(3), 1514-1538, doi:10.1214/19-AOS1857.
@@ -22,19 +22,11 @@ SMALLEST_DIRECTION = 1e-9
 
 @dataclass(frozen=True)
 class GeneralisedCovariance:
-    """What is left of two variables together.
+    """The test of zero covariance of two variables' residuals.
 
-    Attributes
-    ----------
-    statistic : float
-        For two single columns the standardised mean of their products, with its sign; else Hotelling's T², at least 0.
-    p_value, log_p : float
-        Of no covariance, and its natural logarithm.
-    effect : float
-        For two single columns their correlation, -1 to 1. For several columns the root mean square of their canonical
-        correlations, 0 to 1: Cramér's V of what is left.
-    low, high : float
-        Its 95 % interval.
+    `statistic` is the standardised mean of the products, with its sign, for two single columns, else Hotelling's T².
+    `effect` is their correlation, -1 to 1, else the root mean square of the canonical correlations, 0 to 1 (Cramér's
+    V), with the 95 % interval `low` to `high`.
     """
 
     statistic: float
@@ -46,25 +38,13 @@ class GeneralisedCovariance:
 
 
 def generalised_covariance(x: np.ndarray, y: np.ndarray, groups: np.ndarray | None = None) -> GeneralisedCovariance:
-    """Test whether residuals x, (n, a), and y, (n, b), have no covariance.
+    """Test whether residuals x, (n, a), and y, (n, b), from regressions on the same variables, have zero covariance.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n, a) and (n, b)
-        What regressions on the same variables leave of two variables: one column of a number or of two levels, a column
-        for each level of more.
-    groups : ndarray of shape (n,), optional
-        Numbers of rows that belong together: then groups are what is independent, not rows.
+    A number or a label of two levels has one column of residuals, other labels one per level. With `groups`, (n,),
+    groups are independent, not rows. Statistics are Student's t for single columns, else Hotelling's T², right in large
+    samples if the product of the two regressions' errors vanishes faster than 1 / sqrt(n). Without residuals the effect
+    is 0 and p is 1.
 
-    Returns
-    -------
-    GeneralisedCovariance
-        The law of the statistic is that of means of independent products: Student's t for single columns, Hotelling's
-        T² for several. It is right in large samples, if the product of the two regressions' errors vanishes faster than
-        1 / sqrt(n). Where nothing is left of x or of y, there is no effect, and p is 1.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(400, 1))
     >>> found = generalised_covariance(x, 0.5 * x + rng.normal(size=(400, 1)))
@@ -81,7 +61,7 @@ def generalised_covariance(x: np.ndarray, y: np.ndarray, groups: np.ndarray | No
 
 
 class Hotelling(NamedTuple):
-    """Hotelling's T² of products with its degrees of freedom, 0 if there is nothing to test; the first one's mean."""
+    """Hotelling's T² of products, its degrees of freedom (0 without a test), and the first product's mean."""
 
     squared: float
     dof: int
@@ -91,7 +71,7 @@ class Hotelling(NamedTuple):
 
 
 def no_covariance(u: np.ndarray, v: np.ndarray, groups: np.ndarray | None = None) -> Hotelling:
-    """Test whether residuals of `whitened`, (n, a) and (n, b), have no covariance, with groups as above."""
+    """Test whether `whitened` residuals, (n, a) and (n, b), have zero covariance, with groups as above."""
     n, a, b = len(u), u.shape[1], v.shape[1]
     sums = _summed((u[:, :, np.newaxis] * v[:, np.newaxis, :]).reshape(n, a * b), groups)
     m, mean = len(sums), sums.mean(axis=0)
@@ -126,7 +106,7 @@ def _effect(u: np.ndarray, v: np.ndarray, groups: np.ndarray | None, is_signed: 
 
 
 def _summed(of_rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    """Return what is independent: the rows, or their sums over groups, of the same mean."""
+    """Return independent units: the rows, or sums over groups with the same mean."""
     if groups is None:
         return of_rows
     numbers = numbers_of(groups)
@@ -136,7 +116,7 @@ def _summed(of_rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
 
 
 def whitened(columns: np.ndarray) -> np.ndarray:
-    """Return uncorrelated columns of variance 1 that span the centred columns; none where nothing varies."""
+    """Return uncorrelated columns of variance 1 that span the centred columns; none if nothing varies."""
     centred = columns - columns.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
     if columns.shape[1] == 1:  # which keeps its sign

@@ -1,4 +1,4 @@
-"""A test of conditional independence where relations bend: cross products of splines screen, and rows confirm."""
+"""A test of nonlinear conditional independence: cross products of splines screen, and rows confirm."""
 
 from __future__ import annotations
 
@@ -23,29 +23,27 @@ from .spline_screen import CLEAR, KEPT_CELLS, Parts, Rows, SplineScreen, rows_th
 
 @dataclass
 class Spline(CITest):
-    """Nested regressions on splines: conditional independence where relations bend, between any mixture of columns.
+    """Nested regressions on splines: conditional independence with nonlinear relations, for any mixture of columns.
 
-    Each number is four functions as X or Y, itself and three bends of it, and up to eight as a given column
-    (`spline_functions.py`); a label is the indicators of its levels. Given the functions of Z three parts are tested:
-    the straight one, X with Y; whether bends of X tell more of Y; and whether bends of Y tell more of X. The straight
-    part has a share of alpha, ``straight_share``, and the bends the rest, so that little power is lost where nothing
-    bends: with t the least p / share of the parts, p = 1 - product of (1 - share t). A label has no bends, and two of
-    them, or two flags, one part.
+    Each number is four functions as X or Y, itself and three nonlinear ones ("bends"), and up to eight as a given
+    column (`spline_functions.py`); a label is the indicators of its levels. Given the functions of Z three parts are
+    tested: the linear one, X with Y; whether bends of X predict Y further; and whether bends of Y predict X further.
+    The linear part has a share of alpha, ``straight_share``, and the bends the rest, so that little power is lost for
+    linear relations: with t the least p / share of the parts, p = 1 - product of (1 - share t). A label has no bends,
+    and two labels, or two flags, have one part.
 
     *The screen* tests these parts by the F tests of nested regressions (of labels by Rao's F of Wilks' lambda), from
-    cross products of all functions that are added up once. It finds too much where the variance of a column moves with
-    Z, where X is a function of Z, and where Z acts by steps or by products. So *rows confirm* what it finds: a p-value
-    up to ``confirm_below`` is replaced by that of a score test which is robust against such variances, given more
-    functions of Z while these tell anything of X or Y: finer splines, up to three cuts of a column, products of two
-    columns, and powers of the fit. Where these leave nothing of X or Y but what splines cannot follow, the columns are
-    independent.
+    cross products of all functions, summed once. It has false positives if a column's variance varies with Z, if X is a
+    function of Z, and if Z acts by steps or by products. So *rows confirm* its findings: a p-value up to
+    ``confirm_below`` is replaced by that of a heteroscedasticity-robust score test, given further functions of Z while
+    these predict X or Y: finer splines, up to three cuts of a column, products of two columns, and powers of the fit.
+    If their residuals of X or Y are only what splines cannot follow, the columns are independent.
 
-    Of many rows, samples of 2,000 and 12,000 are asked first, if there are twice as many. What one of these rejects at
-    1e-9 is rejected, with the p-value that all rows would have if they told as much each. All rows are asked about the
-    rest.
+    With at least twice as many rows, samples of 2,000 and 12,000 are tested first. A rejection at 1e-9 by a sample is
+    final, with the p-value extrapolated to all rows. All rows test the rest.
 
-    Statistic and degrees of freedom are those of the part that decides. A test is not reliable if the functions of Z
-    leave at most eight rows, of two labels of r and s levels ten for each of (r - 1) (s - 1), or if rounding has
+    Statistic and degrees of freedom are those of the part that decides. A test is unreliable if the functions of Z
+    leave at most eight rows, for two labels of r and s levels ten for each of (r - 1) (s - 1), or if rounding has
     destroyed a numeric column. A flag is one function whatever its type: 0 and 1, false and true, or no and yes. Two
     flags, given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
 
@@ -107,7 +105,7 @@ class Spline(CITest):
 
 
 class SplineEngine:
-    """Screens candidates by cross products, and confirms on rows what that finds."""
+    """Screens candidates by cross products, and confirms findings on rows."""
 
     def __init__(self, test: Spline, table: Table) -> None:
         self._test, self._table = test, table
@@ -138,7 +136,7 @@ class SplineEngine:
     def _confirm(
         self, parts: Parts, found: list[int], candidates: Sequence[int], target: int, given: tuple[int, ...]
     ) -> None:
-        """Replace what was found by what rows say: a few if they say it clearly, and else more of them."""
+        """Replace findings of the screen by tests on rows: on a sample if it decides clearly, else on more."""
         for step in range(len(self._rows)):
             confirmation = Confirmation(self.screen, target, self._functions_of(given, step))
             unclear = []
@@ -151,7 +149,7 @@ class SplineEngine:
             found = unclear
 
     def _functions_of(self, given: tuple[int, ...], at_rows: int) -> GivenFunctions:
-        """Return the functions of given columns on some of the rows that confirm, kept for the most recent ones."""
+        """Return the functions of given columns on some of the confirming rows, cached for the most recent ones."""
         key = at_rows, given
         found = self._given.pop(key, None) or GivenFunctions(self.screen, given, self._rows[at_rows])
         self._given[key] = found
@@ -165,7 +163,7 @@ LEAST_FREE, LEAST_VARIANCE = 1e-3, 1e-18
 
 
 class Confirmation:
-    """Tests of columns with one target given some columns, on rows."""
+    """Tests on rows of columns with one target given some columns."""
 
     def __init__(self, screen: SplineScreen, target: int, given: GivenFunctions) -> None:
         self._screen, self._target, self._given, self._has_given = screen, target, given, len(given.basis) > 0
@@ -176,7 +174,7 @@ class Confirmation:
     def of(self, column: int, shares: np.ndarray) -> np.ndarray | None:
         """Return statistic, degrees of freedom and log p, (3, 3), of the parts of the test of a column.
 
-        None if these rows are a sample that does not say it clearly; `shares` are those of alpha, (3,).
+        None if these rows are a sample that does not decide clearly; `shares` are those of alpha, (3,).
         """
         left, n_rows = self._left(column), self._screen.n_rows
         are_all = self._given.n_rows == n_rows
@@ -186,7 +184,7 @@ class Confirmation:
         return tests.of(n_rows) if are_all or tests.are_clear(shares) else None
 
     def _left(self, column: int) -> Left | None:
-        """Return what is left of a column and of the target; None if nothing is."""
+        """Return the residuals of a column and of the target; None if either is zero."""
         given, n_x, n_y = self._given, int(self._screen.n_straight[column]), self._n_y
         functions = given.side(column)
         before, state = given.left(functions), self._first
@@ -207,11 +205,10 @@ class Confirmation:
 
 @dataclass
 class Left:
-    """Residuals of functions of X and, behind them, of Y on given functions, on m rows.
+    """Residuals on m rows of functions of X, then of Y, on given functions.
 
-    `functions` is (a + b, m), with `n_x` = a functions of X; `n_straight` counts the straight ones of X and of Y.
-    `leverage`, (m,), is the diagonal of the projection on the given functions and the constant, of which `n_given` are
-    linearly independent.
+    `functions` is (a + b, m), with `n_x` = a of X; `n_straight` counts the linear ones of X and of Y. `leverage`, (m,),
+    is the diagonal of the projection on the given functions, of rank `n_given`, and the constant.
     """
 
     functions: np.ndarray
@@ -250,15 +247,14 @@ class Left:
         first: np.ndarray,
         spares_power: bool,
     ) -> tuple[float, float]:
-        """Return the squared score over its variance, and degrees of freedom, of combinations of the functions.
+        """Return the squared score over its variance, and degrees of freedom, of combinations x, (p, a + b), and y, (q,
+        a + b).
 
-        `x` is (p, a + b) and `y` (q, a + b); `first`, (r, a + b), are combinations that they are orthogonal to.
-
-        The score is the sum of products of both over the rows, and its variance that of these products (HC2: MacKinnon
-        and White 1985, doi:10.1016/0304-4076(85)90158-7), so that it may change with the given columns. If it
-        `spares_power` it is the mean of that and of the variance of estimated correlations: the first counts the effect
-        as noise and costs power, and the second alone rejects too often where the given columns explain nearly all. So
-        it is for the straight part, unless both columns are labels or flags.
+        Combinations are orthogonal to `first`, (r, a + b). The score sums products over rows; its variance is that of
+        the products (HC2: MacKinnon and White 1985, doi:10.1016/0304-4076(85)90158-7), robust to heteroscedasticity.
+        With `spares_power`, for the linear part unless both columns are labels or flags, it is the mean of that and of
+        the variance of estimated correlations: the former counts the effect as noise, and the latter alone rejects too
+        often if the given columns explain nearly all.
         """
         dof = len(x) * len(y)
         if not dof or len(self.leverage) - 1.0 - self.n_given - len(first) <= dof:
@@ -283,7 +279,7 @@ class Left:
 class Tests:
     """Squared scores over their variances on m rows, of the three parts, and their degrees of freedom, (3,).
 
-    `n_given` are the functions that are given in each part, and `spares_power` is that of the straight one.
+    Each part has `n_given` given functions; `spares_power` is that of the linear part.
     """
 
     squared: np.ndarray
@@ -293,12 +289,14 @@ class Tests:
     spares_power: bool
 
     def are_clear(self, shares: np.ndarray) -> bool:
-        """Whether a part rejects at `CLEAR` of its share of alpha, (3,), by these rows alone."""
+        """Whether a part rejects at `CLEAR` of its share of alpha, (3,), on these rows alone."""
         log_p = self.of(self.n_rows)[2]
         return bool(np.any(log_p[shares > 0] <= np.log(CLEAR * shares[shares > 0])))
 
     def of(self, n_rows: int) -> np.ndarray:
-        """Return statistic, degrees of freedom and log p, (3, 3), as so many rows with the same shares have them."""
+        """Return statistic, degrees of freedom and log p, (3, 3), extrapolated to a number of rows with the same
+        shares.
+        """
         rest, share = n_rows - 1.0 - self.n_given - self.dof, self.squared / self.n_rows
         dof = np.where(rest > 0, self.dof, 0.0)
         # Squares of products are at least those of their means, so that shares are below 1 (Hotelling's T^2).
@@ -309,17 +307,17 @@ class Tests:
 
 
 def _orthonormal(combinations: np.ndarray, products: np.ndarray) -> np.ndarray:
-    """Return combinations with the same span as some, (p, D), that are orthonormal by products of functions, (D, D)."""
+    """Return combinations with the same span, (p, D), orthonormal by products of functions, (D, D)."""
     return orthonormal_of(combinations @ products @ combinations.T) @ combinations
 
 
 def _of_length_1(combinations: np.ndarray, products: np.ndarray) -> np.ndarray:
-    """Return combinations, (p, D), of length 1 by products of functions; none of those that are rounding."""
+    """Return combinations, (p, D), scaled to length 1 by products of functions, without those that are rounding."""
     squares = np.vecdot(combinations @ products, combinations)
     is_long = squares > ROUNDING
     return combinations[is_long] / np.sqrt(squares[is_long])[:, np.newaxis]
 
 
 def leverages(basis: np.ndarray) -> np.ndarray:
-    """Return how much of each row is in orthonormal functions, (rank, n): the diagonal of their projection, (n,)."""
+    """Return each row's leverage, (n,), in orthonormal functions, (rank, n): the diagonal of their projection."""
     return np.sum(basis * basis, axis=0)

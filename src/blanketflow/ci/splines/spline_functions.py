@@ -1,4 +1,4 @@
-"""A column as a few orthonormal functions: of a number itself and the smoothest bends of it, of a label its levels."""
+"""A column as a few orthonormal functions: a number and its smoothest nonlinear functions, or a label's levels."""
 
 from __future__ import annotations
 
@@ -20,17 +20,12 @@ ANY_SHAPE = 0.5
 
 
 def functions_of(column: Column, most: int = KNOTS[-1] - 1) -> np.ndarray:
-    """Return orthonormal functions of a column with mean 0, shape (q, n), the roughest last; none of a constant.
+    """Return orthonormal functions of a column with mean 0, (q, n), the roughest last; none of a constant.
 
-    Of a number there are at most `most`.
+    Of a number there are at most `most`: itself, then natural cubic splines with equidistant knots on its normal
+    scores, each the smoothest that is orthogonal to those before it (Demmler and Reinsch 1975, doi:10.1007/BF01437407).
+    So a few suffice for few rows, and more can be added. A number of two values has one, like a label of two levels.
 
-    The first function of a number is the number. The others are natural cubic splines with knots at equal distances on
-    its normal scores, turned so that each is the smoothest that is orthogonal to those before it (Demmler and Reinsch
-    1975, doi:10.1007/BF01437407). So the first few are good for few rows, and more can be added. A number of two values
-    has one function, as a label of two levels has.
-
-    Examples
-    --------
     >>> rows = np.arange(100.0)
     >>> [len(functions_of(Column("a", "numeric", values))) for values in (rows, rows % 2, rows % 4, 0 * rows)]
     [16, 1, 3, 0]
@@ -84,7 +79,7 @@ def _bends(itself: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
 
 
 def _smoothest(products: np.ndarray, roughness: np.ndarray) -> np.ndarray:
-    """Return orthogonal combinations of splines that bend, (q, K), the smoothest first."""
+    """Return orthogonal combinations of nonlinear splines, (q, K), the smoothest first."""
     lengths = np.sqrt(np.diagonal(products))
     lengths = np.where(lengths > 0, lengths, np.inf)  # there may be knots without rows
     variances, axes = np.linalg.eigh(products / np.outer(lengths, lengths))
@@ -94,7 +89,7 @@ def _smoothest(products: np.ndarray, roughness: np.ndarray) -> np.ndarray:
 
 
 def _in_order(combinations: list[np.ndarray], products: np.ndarray, most: int) -> np.ndarray:
-    """Return combinations of parts with these products that are orthonormal, each less what those before it explain."""
+    """Return orthonormal combinations of parts with these products, each minus the projection on those before it."""
     found, of_parts, n_found = np.empty((most, len(products))), np.empty((most, len(products))), 0
     for combination in combinations:
         length = combination @ products @ combination
@@ -112,10 +107,8 @@ def _in_order(combinations: list[np.ndarray], products: np.ndarray, most: int) -
 
 
 def normal_scores(counts: np.ndarray) -> np.ndarray:
-    """Return the normal scores of distinct values in ascending order, shape (m,), that occur so often.
+    """Return the normal scores of distinct ascending values, (m,), with these counts.
 
-    Examples
-    --------
     >>> normal_scores(np.array([1, 2, 1])).round(3)
     array([-1.15,  0.  ,  1.15])
     """
@@ -127,11 +120,9 @@ def normal_scores(counts: np.ndarray) -> np.ndarray:
 def natural_splines(at: np.ndarray, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the natural cubic splines that are 1 at one knot and 0 at the others, (m, K), and their roughness, (K, K).
 
-    The roughness of a spline with the values g at the knots, the integral of its squared second derivative, is g' K g.
-    Green and Silverman (1994) Nonparametric Regression and Generalized Linear Models, Chapman and Hall, section 2.1.
+    The roughness of a spline with knot values g, the integral of its squared second derivative, is g' K g. Green and
+    Silverman (1994) Nonparametric Regression and Generalized Linear Models, Chapman and Hall, section 2.1.
 
-    Examples
-    --------
     >>> found, roughness = natural_splines(np.array([0.0, 0.5, 2.0]), np.array([0.0, 1.0, 2.0]))
     >>> found.round(3)
     array([[ 1.   ,  0.   ,  0.   ],

@@ -1,4 +1,4 @@
-"""Functions of given columns on the rows, and more of them while they tell something of what a test is about."""
+"""Functions of given columns on the rows, and further ones while they predict a side of the test."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ FOLLOWED = 1e-3
 
 
 class GivenFunctions:
-    """The screen's functions of given columns, orthonormal on some rows, and what may be added to them.
+    """The screen's functions of given columns, orthonormal on some rows, and further functions.
 
-    `basis` is (rank, n); `leverage`, (n,), is each row's share in the basis and the constant.
+    `basis` is (rank, n); `leverage`, (n,), is each row's in the basis and the constant.
     """
 
     def __init__(self, screen: SplineScreen, given: tuple[int, ...], rows: Rows | None = None) -> None:
@@ -43,7 +43,7 @@ class GivenFunctions:
 
     @cached_property
     def extras(self) -> Extras:
-        """The functions that may be added, but for cuts and powers: finer splines, and products of two columns."""
+        """The further functions except cuts and powers: finer splines, and products of two columns."""
         finer, products = [], []
         for column, size in zip(self._given, self._sizes, strict=True):
             # As many as a number has, and twice as many until there are no more.
@@ -61,17 +61,17 @@ class GivenFunctions:
         return self._rows.functions(column, int(self._screen.n_of_side[column]))
 
     def left(self, functions: np.ndarray) -> np.ndarray:
-        """Return what these functions leave of others, (m, n)."""
+        """Return the residuals of functions, (m, n), on these."""
         return without(functions, self.basis)
 
     def first(self, left: np.ndarray) -> State:
-        """Return a target's state before anything is added: the basis leaves this of it, (m, n)."""
+        """Return a target's state before anything is added, from its residuals on the basis, (m, n)."""
         return State.first(left, self.extras)
 
     def is_nothing(self, before: np.ndarray, left: np.ndarray) -> bool:
-        """Whether what is left of a column is only what splines could not follow: alike in neighbours along Z.
+        """Whether a column's residuals are only what splines could not follow: similar in neighbours along Z.
 
-        Added functions can follow it so far that neighbours are not alike any more; `before` is what was left then.
+        `before` are the residuals before functions were added, which can remove the similarity.
         """
         share = np.vecdot(left, left).max(initial=0.0)
         if share > NOTHING_LEFT:
@@ -87,9 +87,9 @@ class GivenFunctions:
         return bool(np.all(alike > ALIKE * np.vecdot(left, left)))
 
     def more(self, state: State, left: np.ndarray, powers: list[Powers]) -> State:
-        """Return the target's state with functions added until they tell no more of it, nor of a column, (m, n).
+        """Return the target's state with functions added until they predict neither it nor a column, (m, n).
 
-        These are finer splines, then the best cuts, as for steps, products of two columns, and `powers` of the fit.
+        First finer splines, then the best cuts, as for steps, products of two columns, and `powers` of the fit.
         """
         growth, extras = Growth(self.extras, state, left), self.extras
         growth.add_groups(extras.n_finer)
@@ -103,7 +103,7 @@ class GivenFunctions:
         return growth.state
 
     def powers(self, functions: np.ndarray) -> list[Powers]:
-        """Return squares and cubes of what fits functions, (m, n), as for a logistic curve of a sum."""
+        """Return squares and cubes of the fit of functions, (m, n), as for a logistic curve of a sum."""
         if len(self._given) < 2:
             return []
         fits = of_length_1(functions @ self.basis.T, ROUNDING) @ self.basis
@@ -119,7 +119,7 @@ class GivenFunctions:
         return n_functions if self._screen.is_label[column] else min(n_functions, IN_PRODUCTS)
 
     def _order(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows in the order of a number, and what is left of cuts behind so many rows; 0 where none is."""
+        """Return the rows in the order of a number, and the squared residuals of cuts after each row; 0 for no cut."""
         if column not in self._orders:
             (order, is_next), n = self._rows.order(column), self.n_rows
             rows = np.arange(n)
@@ -128,7 +128,7 @@ class GivenFunctions:
         return self._orders[column]
 
     def _adds_cut(self, column: int, growth: Growth) -> bool:
-        """Add the cut of a number that tells most, if it tells enough."""
+        """Add the most predictive cut of a number, if it is significant."""
         from ...kernels.splines import best_cut
 
         order, left = self._order(column)
@@ -177,10 +177,9 @@ ROUNDING, EXPLAINED = 1e-10, 1e-8
 
 
 class Extras:
-    """Functions of given columns that may be added to a basis, in groups that are added as a whole.
+    """Functions of given columns that are added to a basis in whole groups: `n_finer` of finer splines, then products.
 
-    There are `n_groups` groups: of `n_finer` finer splines, then of products. `blocks`, (D, q), are products of each
-    function's residual on the basis with those of its group.
+    `blocks`, (D, q), are products of each function's residual on the basis with those of its group.
     """
 
     def __init__(self, groups: list[np.ndarray], n_finer: int, basis: np.ndarray) -> None:
@@ -196,7 +195,7 @@ class Extras:
         self.least = np.array([[least_told(q, self.level(at)) for q in sizes] for at in range(len(groups))])
 
     def left(self, at: int) -> np.ndarray:
-        """Return what the basis leaves of the functions of a group, (q, n)."""
+        """Return the residuals of a group's functions on the basis, (q, n)."""
         return self._functions[self._of(at)] - self._by_basis[self._of(at)] @ self.basis
 
     def level(self, at: int) -> float:
@@ -204,7 +203,7 @@ class Extras:
         return FINER if at < self.n_finer else PRODUCTS
 
     def of(self, left: np.ndarray, start: int = 0) -> np.ndarray:
-        """Return products of what the basis leaves of some functions with all of these, (m, D); 0 before a group."""
+        """Return products of some functions' residuals on the basis with all of these, (m, D); 0 before a group."""
         at, found = self.starts[start], np.zeros((len(left), len(self._functions)))
         found[:, at:] = left @ self._functions[at:].T
         return found
@@ -214,19 +213,19 @@ class Extras:
 
 
 class Sides:
-    """Functions of length 1 that others may tell something of, (m, n), and their products with extras, (m, D)."""
+    """Functions of length 1 to be predicted, (m, n), and their products with extras, (m, D)."""
 
     def __init__(self, values: np.ndarray, of_extras: np.ndarray) -> None:
         self.values, self.of_extras = values, of_extras
 
     @classmethod
     def of(cls, left: np.ndarray, extras: Extras) -> Sides:
-        """Return the sides of which the basis leaves this."""
+        """Return the sides from residuals on the basis."""
         values = of_length_1(left, EXPLAINED)
         return cls(values, extras.of(values))
 
     def without(self, functions: np.ndarray, of_extras: np.ndarray) -> Sides:
-        """Return what orthonormal functions with these products with extras leave."""
+        """Return the residuals on orthonormal functions with these products with extras."""
         told = self.values @ functions.T
         left = self.values - told @ functions
         squares = np.vecdot(left, left)
@@ -236,10 +235,10 @@ class Sides:
 
 
 class State:
-    """Orthonormal functions, `added` to a basis, and what both leave of the target.
+    """Orthonormal functions, `added` to a basis, and the target's residuals on both.
 
-    `blocks` are those of `Extras` that all leave. What was found for one candidate is kept for the next ones: the
-    states with more functions; of columns the cuts; and `of_target`, what the test takes of the target.
+    `blocks` are the residual ones of `Extras`. Results for one candidate are cached for the next: the states with more
+    functions; the cuts of columns; and `of_target`, the test's view of the target.
     """
 
     def __init__(self, added: np.ndarray, of_extras: np.ndarray, sides: Sides, blocks: np.ndarray) -> None:
@@ -252,14 +251,14 @@ class State:
 
     @classmethod
     def first(cls, left: np.ndarray, extras: Extras) -> State:
-        """Return the state before anything is added; the basis leaves this of the target."""
+        """Return the state before anything is added, from the target's residuals on the basis."""
         sides = Sides.of(left, extras)
         return cls(left[:0], sides.of_extras[:0], sides, extras.blocks)
 
     def joined(self, left: np.ndarray, extras: Extras, start: int) -> State:
-        """Return the state with more functions, of which the basis leaves this, (q, n).
+        """Return the state with more functions, given their residuals on the basis, (q, n).
 
-        Extra functions matter from the group `start` on.
+        Extra functions are updated from the group `start` on.
         """
         from ...kernels.splines import take_off
 
@@ -273,21 +272,21 @@ class State:
 
 
 class Powers:
-    """What the basis leaves of powers of a fit of given columns, (2, n)."""
+    """Residuals on the basis of powers of a fit of given columns, (2, n)."""
 
     def __init__(self, left: np.ndarray) -> None:
         self.left = left
 
 
 class Growth:
-    """The state of a target while functions are added, and what is left of a candidate, `sides`, of length 1."""
+    """The state of a target while functions are added, and a candidate's residuals, `sides`, of length 1."""
 
     def __init__(self, extras: Extras, state: State, left: np.ndarray) -> None:
         self._extras, self._rank, self._n, self._next = extras, len(extras.basis), left.shape[1], 0
         self.state, self.sides = state, Sides.of(left, extras)
 
     def add_groups(self, stop: int) -> None:
-        """Add the next groups of extra functions, up to one, that tell something of a side."""
+        """Add the next groups of extra functions, up to one, that predict a side."""
         from ...kernels.splines import first_told
 
         extras = self._extras
@@ -303,7 +302,7 @@ class Growth:
         self._next = stop
 
     def add_powers(self, powers: Powers) -> None:
-        """Add powers of a fit if they tell something of a side."""
+        """Add powers of a fit if they predict a side."""
         new = orthonormal(without(powers.left, self.state.added))
         told, of_target = (_largest_square(new @ one.values.T) for one in (self.sides, self.state.sides))
         if self.is_told(len(new), max(told, of_target), POWERS):
@@ -311,14 +310,14 @@ class Growth:
             self.join(powers if lasts else None, lambda: powers.left)
 
     def is_told(self, q: int, share: float, level: float) -> bool:
-        """Whether so many functions that tell this share of a side tell something of it."""
+        """Whether functions, this many, that explain this share of a side are significant."""
         rank = self._rank + len(self.state.added) + q
         if not q or rank > MOST_FUNCTIONS * self._n:
             return False
         return share * (self._n - 1 - rank) >= least_told(q, level) * (1.0 - share)
 
     def join(self, key: Any, left: Callable[[], np.ndarray]) -> None:
-        """Add functions of which the basis leaves this; a key keeps the state for other candidates of the target."""
+        """Add functions by their residuals on the basis; with a key the state is cached for other candidates."""
         state = self.state.following.get(key) or self.state.joined(left(), self._extras, self._next)
         if key is not None:
             self.state.following[key] = state
@@ -334,8 +333,6 @@ def _largest_square(told: np.ndarray) -> float:
 def least_told(dof: int, level: float) -> float:
     """Return the chi-square that is exceeded by chance with this probability.
 
-    Examples
-    --------
     >>> round(least_told(1, 0.05), 2)
     3.84
     """
@@ -350,14 +347,14 @@ def without(functions: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 
 def orthonormal(functions: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of functions, (m, n), of which `ROUNDING` is left out."""
+    """Return an orthonormal basis of functions, (m, n), ignoring `ROUNDING`."""
     return (
         orthonormal_of(functions @ functions.T) @ functions if len(functions) > 1 else of_length_1(functions, ROUNDING)
     )
 
 
 def orthonormal_of(products: np.ndarray) -> np.ndarray:
-    """Return orthonormal combinations, (q, m), of functions with these products, (m, m); `ROUNDING` is left out."""
+    """Return orthonormal combinations, (q, m), of functions with these products, (m, m), ignoring `ROUNDING`."""
     squares = np.diagonal(products)
     scale = 1.0 / np.sqrt(np.where(squares > ROUNDING, squares, np.inf))
     if len(squares) == 1:
@@ -366,7 +363,7 @@ def orthonormal_of(products: np.ndarray) -> np.ndarray:
 
 
 def of_length_1(functions: np.ndarray, least: float) -> np.ndarray:
-    """Return functions, (m, n), of length 1, but for those whose squared length is at most `least`."""
+    """Return functions, (m, n), scaled to length 1, except those of squared length at most `least`."""
     squares = np.vecdot(functions, functions)
     is_long = squares > least
     if is_long.all():

@@ -1,7 +1,4 @@
-"""Nested regressions on functions of columns by their cross products, without looking at rows again.
-
-What the screen finds is confirmed on rows: all of them, or a sample.
-"""
+"""Nested regressions on functions of columns from their cross products; findings are confirmed on rows."""
 
 from __future__ import annotations
 
@@ -35,9 +32,9 @@ KEPT_CELLS = 2**24
 
 @dataclass
 class Parts:
-    """What m tests found of the straight part, the bends of X, and the bends of Y; arrays of shape (3, m).
+    """Results of m tests for the linear part, the bends of X, and the bends of Y; arrays of shape (3, m).
 
-    `shares` are the parts' shares of alpha, 0 of a part that there is not. log p is 0 where a part cannot decide.
+    `shares` are the parts' shares of alpha, 0 for an absent part. log p is 0 if a part cannot decide.
     """
 
     statistic: np.ndarray
@@ -48,12 +45,13 @@ class Parts:
 
     @classmethod
     def none(cls, m: int) -> Parts:
-        """Return those of tests that find nothing."""
+        """Return results with p = 1."""
         found = [np.zeros((3, m)) for _ in range(4)]
         return cls(*found, np.ones(m, dtype=bool))
 
     def combined(self, n_rows: int) -> CIResults:
-        """Return one result a test: with t the least p / share, p = 1 - product of (1 - share t), exact if independent.
+        """Return one result per test: with t the least p / share, p = 1 - product of (1 - share t), exact if
+        independent.
 
         Statistic and degrees of freedom are those of the part that decides.
         """
@@ -72,7 +70,7 @@ class Parts:
 
 
 class SplineScreen:
-    """Functions of the columns of one table without missing cells, their products, and the tests that these give."""
+    """Functions of the columns of one table without missing cells, their products, and the tests from these."""
 
     def __init__(self, table: Table, straight_share: float) -> None:
         self.table, self.n_rows, self.straight_share = table, table.n_rows, straight_share
@@ -109,7 +107,7 @@ class SplineScreen:
         return np.vstack([self.side(column)[:n_sides], others]) if len(others) else self.side(column)[:n_sides]
 
     def finest(self, column: int) -> np.ndarray:
-        """Return all functions of a column, kept for the most recent columns."""
+        """Return all functions of a column, cached for the most recent columns."""
         if column not in self._finest:
             found = functions_of(self.table[column])
             keep(self._finest, column, found, found.size)
@@ -126,7 +124,7 @@ class SplineScreen:
         return slice(self._starts[column], self._starts[column + 1])
 
     def n_of_given(self, column: int, n_given: int) -> int:
-        """Return how many functions a column has as one of some given ones: more of a number with more rows."""
+        """Return the number of functions of a given column, for a number increasing with the rows."""
         if self.is_label[column]:
             return int(self.n_functions[column])
         rows = self.n_rows // n_given
@@ -134,7 +132,7 @@ class SplineScreen:
         return min(wanted, int(self.n_functions[column]))
 
     def basis(self, given: Sequence[int]) -> tuple[list[int], np.ndarray]:
-        """Return how many functions given columns have, and orthonormal combinations of these, (rank, r)."""
+        """Return the number of functions of given columns, and orthonormal combinations of them, (rank, r)."""
         sizes, places = [self.n_of_given(column, len(given)) for column in given], [np.empty(0, dtype=np.intp)]
         for column, size in zip(given, sizes, strict=True):
             n_sides, other = min(size, int(self.n_of_side[column])), len(self._sides) + int(self._of_others[column])
@@ -142,7 +140,7 @@ class SplineScreen:
         return sizes, whitening(self._between(given, sizes, np.concatenate(places)))
 
     def _between(self, columns: Sequence[int], sizes: Sequence[int], places: np.ndarray | slice) -> np.ndarray:
-        """Return the products of the first functions of some columns with those at some places among all."""
+        """Return the products of the first functions of some columns with those at some positions."""
         found = [np.empty((0, len(self._sides) + len(self._others)))[:, places]]
         for column, size in zip(columns, sizes, strict=True):
             if column not in self._products:
@@ -153,7 +151,7 @@ class SplineScreen:
         return np.vstack(found)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> Parts:
-        """Return what regressions find between each candidate and the target, given columns."""
+        """Return the results of the regressions between each candidate and the target, given columns."""
         columns = np.asarray(candidates, dtype=np.intp)
         parts, n_y = Parts.none(len(columns)), int(self.n_of_side[target])
         sizes, basis = self.basis(given)
@@ -189,7 +187,7 @@ class SplineScreen:
         return parts
 
     def _are_reliable(self, columns: np.ndarray, target: int, given: tuple[int, ...], rank: int) -> np.ndarray:
-        """Return which tests have enough rows, and no column that rounding has destroyed."""
+        """Return which tests have enough rows, and no column destroyed by rounding."""
         rest, straight = self.n_rows - 1 - rank, self.n_straight[columns] * self.n_straight[target]
         return (rest > rows_needed(straight)) & ~self._is_rounded[columns] & ~self._is_rounded[[target, *given]].any()
 
@@ -208,7 +206,7 @@ class SplineScreen:
         shared: np.ndarray,
         is_kept: np.ndarray,
     ) -> None:
-        """Test columns with one straight function each, all at once."""
+        """Test columns with one linear function each, all at once."""
         from ...kernels.splines import nested_shares  # numba takes half a second to import: only if needed
 
         sizes, rest = self.n_of_side[columns], self.n_rows - 1.0 - (shared.shape[1] - len(is_kept))
@@ -236,7 +234,7 @@ class SplineScreen:
         shared: np.ndarray,
         rest: float,
     ) -> None:
-        """Test a pair of columns of which one is a label of more than two levels."""
+        """Test a pair with a label of more than two levels."""
         n_x, n_y = n_first
         straight_x, straight_y = of_x[:n_x, :n_x], of_y[:n_y, :n_y]
         found = [
@@ -250,20 +248,20 @@ class SplineScreen:
 
 
 def keep(kept: dict[Any, Any], key: Any, found: Any, n_cells: int) -> None:
-    """Keep something of so many cells, and forget the oldest ones if all of this size would have too many."""
+    """Cache an item of a number of cells, and drop the oldest if all of this size would have too many."""
     kept[key] = found
     while len(kept) * n_cells > KEPT_CELLS and len(kept) > 1:
         del kept[next(iter(kept))]
 
 
 def in_order(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows in the order of a number's values, (n,), and which of them have a larger one than that before."""
+    """Return the rows in the order of a number's values, (n,), and which have a larger value than the one before."""
     order = np.argsort(values, kind="stable")
     return order, np.concatenate([[False], values[order[1:]] > values[order[:-1]]])  # a difference may overflow
 
 
 def turn_in(products: np.ndarray) -> np.ndarray:
-    """Return combinations, (b, b), of functions with these products, each less those before it; 0 of none left."""
+    """Return combinations, (b, b), of functions with these products, each minus those before it; 0 if empty."""
     from ...kernels.splines import turn
 
     turned = np.zeros_like(products)
@@ -273,22 +271,22 @@ def turn_in(products: np.ndarray) -> np.ndarray:
 
 @cache
 def least_f(dof: int, rest: float, p: float) -> float:
-    """Return an F that has a p-value a little above this; 0 for p of 1 and more."""
+    """Return an F whose p-value is slightly above this one; 0 for p of at least 1."""
     from scipy.special import fdtri
 
     return float(fdtri(dof, rest, 1.0 - p)) * (1.0 - 1e-6) if p < 1.0 and rest > 0 else 0.0
 
 
 def rows_needed(n_products: Any) -> Any:
-    """Return how many rows a test of so many products of functions needs beside those that the given columns take."""
+    """Return how many rows a test of so many products of functions needs besides those for the given columns."""
     return np.where(np.asarray(n_products) > 1, ROWS_PER_CELL * n_products, ROWS_PER_BEND * OF_SIDE)
 
 
 def wilks(own: np.ndarray, other: np.ndarray, shared: np.ndarray, n_first: int, rest: float) -> tuple[float, ...]:
-    """Return -log of Wilks' lambda of functions behind the first ones with others, given the first; dof and log p.
+    """Return -log of Wilks' lambda of functions after the first ones with others, given the first; dof and log p.
 
-    `own`, (a, a), `other`, (b, b), and `shared`, (a, b), are products of what the given columns leave. p is by Rao's F,
-    and 1 if there is nothing to compare.
+    `own`, (a, a), `other`, (b, b), and `shared`, (a, b), are products of residuals on the given columns. p is from
+    Rao's F, and 1 if there is nothing to compare.
     """
     if n_first:
         first = whitening(own[:n_first, :n_first])
@@ -308,8 +306,6 @@ def wilks(own: np.ndarray, other: np.ndarray, shared: np.ndarray, n_first: int, 
 def whitening(products: np.ndarray) -> np.ndarray:
     """Return W, (rank, r), such that W times functions with these products, (r, r), are orthonormal.
 
-    Examples
-    --------
     >>> whitening(np.array([[4.0, 0.0], [0.0, 0.0]])).round(3)
     array([[0.5, 0. ]])
     """
@@ -333,13 +329,7 @@ CLEAR = 1e-9
 
 
 class Rows(Protocol):
-    """Functions of columns on some rows, each with mean 0 and a length of about 1 there.
-
-    Attributes
-    ----------
-    n_rows : int
-        How many rows.
-    """
+    """Functions of columns on `n_rows` rows, each with mean 0 and a length of about 1 there."""
 
     n_rows: int
 
@@ -357,7 +347,7 @@ class Rows(Protocol):
 
 
 class SampledRows:
-    """Some rows of a screen's columns, drawn at random, the first ones of the same order for any number of rows."""
+    """A random sample of a screen's rows; a smaller sample is the start of a larger one."""
 
     def __init__(self, screen: SplineScreen, n_rows: int) -> None:
         self._screen, self.n_rows = screen, n_rows
@@ -389,6 +379,6 @@ class SampledRows:
 
 
 def rows_that_confirm(screen: SplineScreen) -> list[Rows]:
-    """Return the rows on which to confirm: some, and more of them where these do not say enough."""
+    """Return the rows on which to confirm: a sample, or more if it does not decide."""
     sizes = [size for size in SAMPLES if 2 * size <= screen.n_rows]
     return [*(SampledRows(screen, size) for size in sizes), screen]
