@@ -391,7 +391,6 @@ class BoundTest:
         return self.engine.entropy(xs, conditions)
 
     def _compute(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
-        """Test candidates that are not in the cache."""
         if self.allowance is not None:
             self.allowance.spend(len(candidates))
         results = self._evaluate(candidates, target, conditions)

@@ -225,9 +225,8 @@ def _rows_of_cells(table: Described, n_given: int) -> int:
 
 
 def _rows_of_regressions(table: Described) -> int:
-    """Return how many rows lr-mixed needs for most tests of the target given `GIVEN` features, and of features given 1.
-
-    Rows are needed per level, and for two labels per parameter of the logistic regressions.
+    """Return the rows lr-mixed needs, by level or logistic parameter, for most tests of the target given `GIVEN`
+    features.
     """
     n_classes, per_feature = table.n_classes or 1, table.usual_labels - 1
     needed = max(n_classes, table.usual_labels)

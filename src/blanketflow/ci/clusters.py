@@ -132,11 +132,7 @@ def strata_of(table: Table) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class Exchange:
-    """Units of rows that can be exchanged within blocks.
-
-    `members`, int (u, s), are the s rows of each of u units, in matching order; `blocks`, int (u,), are numbers from 0
-    on.
-    """
+    """s rows of each of u units, `members`, int (u, s), exchangeable within `blocks`, int (u,), numbers from 0 on."""
 
     members: np.ndarray
     blocks: np.ndarray

@@ -56,10 +56,7 @@ def bind_groups(
 
 
 def table_of_variables(table: Table, groups: Mapping[str, Sequence[str]]) -> Table:
-    """Return a table with each group's name in place of its first column.
-
-    Only names are read of these columns; engines read the group's own columns.
-    """
+    """Return a table with each group's name in place of its first column; engines read the group's own columns."""
     columns = [replace(table[groups.get(name, (name,))[0]], name=name) for name in variables(table.names, groups)]
     return Table(columns, table.design)
 
@@ -117,7 +114,6 @@ class GroupEngine:
         return tuple(sorted(column for variable in variables for column in self.columns_of[variable]))
 
     def _with_column(self, asked: Sequence[tuple[int, ...]], y: int, z: tuple[int, ...]) -> CIResults:
-        """Test sets of columns with one column."""
         found: dict[tuple[int, ...], CIResult] = {}
         singles, sets = ([x for x in asked if (len(x) == 1) is is_single] for is_single in (True, False))
         if singles:
@@ -132,7 +128,6 @@ class GroupEngine:
         return CIResults.from_rows(found[x] for x in asked)
 
     def _with_group(self, x: tuple[int, ...], y: tuple[int, ...], z: tuple[int, ...]) -> CIResult:
-        """Test one set of columns with another set."""
         if self.is_symmetric and len(x) == 1:
             return self._with_column([y], x[0], z)[0]
         x, y = sorted((x, y)) if self.is_symmetric else (x, y)
@@ -162,10 +157,7 @@ def smallest_of(results: Sequence[CIResult] | CIResults) -> CIResult:
 def _bind_incomplete(
     test: UnboundTest, table: Table, groups: Groups, seed: int, target: str | None
 ) -> BoundTest | None:
-    """Bind a test with a rule for missing cells to a table with groups.
-
-    Returns None if the test pools over imputed copies and supports sets; then its engine on single columns is enough.
-    """
+    """Bind a test with a rule for missing cells to groups; None if pooling with sets on single columns is enough."""
     whole, _ = with_strata(test, table)
     if test.incomplete == PAIRWISE:
         return BoundTest(test, _named(table, groups), seed, engine=PairwiseGroups(test, whole, groups, seed, target))

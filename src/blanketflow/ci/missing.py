@@ -1,7 +1,4 @@
-"""Tests on missing cells: on the rows complete for their columns, or pooled over imputed copies.
-
-`missing: pairwise` is test-wise deletion. `imputations: 5` is multiple imputation with five copies.
-"""
+"""Tests on missing cells: test-wise deletion (`missing: pairwise`) and multiple imputation (`imputations: 5`)."""
 
 from __future__ import annotations
 
@@ -309,7 +306,6 @@ class _Chain:
         return sorted({*nearest, *([target] if target is not None and target != at else [])})
 
     def draw(self, rng: np.random.Generator) -> Table:
-        """Return one copy."""
         values = {at: self.columns[at].numbers().copy() for at in self.missing}
         blocks = list(self.blocks)
         for at, mask in self.missing.items():

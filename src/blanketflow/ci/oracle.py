@@ -207,7 +207,6 @@ class _PopulationEngine:
         return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Compute I(X;Y|Z) for sets of columns as X."""
         entropy = self._entropy
         y, z = {target}, set(given)
         found = [entropy(z | set(x)) + entropy(z | y) - entropy(z | y | set(x)) - entropy(z) for x in candidates]

@@ -146,10 +146,7 @@ def in_order(
 
 @dataclass
 class Count:
-    """Numbers of requested tests: `n_made`, and `n_not_made` because of too few rows.
-
-    `first` is (candidate, others) of the first of the smallest skipped tests; None if all were made.
-    """
+    """Numbers of tests `n_made` and `n_not_made`; `first` is (candidate, others) of the smallest skipped test."""
 
     n_made: int = 0
     n_not_made: int = 0

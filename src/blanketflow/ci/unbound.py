@@ -206,10 +206,7 @@ def unreliable_rule() -> Any:
 
 
 def why_a_correction_admits_none(test: UnboundTest, log_p: np.ndarray, alpha: float, correction: str) -> str | None:
-    """Return a message if a correction rejected nothing because the test's resolution is too coarse, else None.
-
-    That is, if some p-values are at the test's saturation, but too few.
-    """
+    """Return a message if a correction rejected nothing since too few p-values reach saturation, else None."""
     least, n_tests = test.saturated_p(), len(log_p)
     n_least = int(np.count_nonzero(log_p <= math.log(least) + ROUNDING)) if least > 0 else 0
     if n_least == 0:

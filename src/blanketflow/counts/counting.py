@@ -96,10 +96,7 @@ def _counted(rows: RowBlocks, agreement: Agreement, sets: Sequence[Columns]) -> 
 
 
 class _IndicatorProducts:
-    """Counts all pairs of levels at once, by the target's class, as matrix products of their indicators.
-
-    Sums of a block's zeros and ones are exact in single precision.
-    """
+    """Counts all pairs of levels by class as matrix products of indicators, exact in single precision for a block."""
 
     def __init__(self, agreement: Agreement) -> None:
         by_class = agreement.tables == TRIPLES
@@ -116,7 +113,6 @@ class _IndicatorProducts:
         self._sums = np.zeros((n_classes, ends[-1], ends[-1]), dtype=np.int64)
 
     def add(self, codes: dict[str, np.ndarray]) -> None:
-        """Count a block of rows."""
         n_rows = len(next(iter(codes.values())))
         classes = codes[self._target] if self._target else np.zeros(n_rows, dtype=np.int8)
         order = np.argsort(classes, kind="stable") if self._target else slice(None)

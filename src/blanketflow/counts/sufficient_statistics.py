@@ -1,7 +1,4 @@
-"""Sufficient statistics in place of rows, and their files: tables of counts, or means and centred cross products.
-
-Agreements are stored as JSON and statistics as Parquet.
-"""
+"""Sufficient statistics in place of rows, and their files: agreements as JSON, counts and sums as Parquet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The engine of a CI test on counts or sums of products.
-
-Engines are found by the id of their test and imported on use, so that the code of a job is that of its test.
-"""
+"""The engine of a CI test on counts or sums of products, imported on use so that a job loads only its test's code."""
 
 from __future__ import annotations
 
@@ -29,9 +26,9 @@ _MODULES = {
 
 
 def engine_without_rows(test: UnboundTest, table: SummedTable) -> Engine:
-    """Return the engine of a test for a table without rows; a test of your own has `prepare_summed`.
+    """Return the engine of a test for a table without rows; raises `RowsNeeded` if it needs rows.
 
-    Raises `RowsNeeded` if the test needs rows.
+    A test of your own has `prepare_summed`.
     """
     if hasattr(test, "prepare_summed"):
         return test.prepare_summed(table)

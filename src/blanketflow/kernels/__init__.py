@@ -65,10 +65,9 @@ def _drop_outdated_cache(folder: Path) -> None:
 
 
 def _copy_to_own_cache(folder: Path) -> None:
-    """Copy the compiled kernels of a read-only folder, such as that of an image, to the user's cache, which only the
-    user can write.
+    """Copy the compiled kernels of a read-only folder to the user's cache; otherwise numba would recompile them.
 
-    Otherwise numba would recompile them. The cache holds pickles, so others must not be able to write there.
+    The cache holds pickles, so only the user may write there.
     """
     compiled = folder / "__pycache__"
     if not compiled.is_dir() or os.access(compiled, os.W_OK):

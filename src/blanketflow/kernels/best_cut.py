@@ -45,7 +45,6 @@ def _sum_classes(entries, first, length, step, n_node, classes, counts, near, fa
 
 @njit
 def _sum_ones(entries, first, length, step, classes, sums):
-    """Fill the rows of class 1 up to each entry."""
     ones, i = np.int64(0), first
     for t in range(length):
         ones += classes[entries[i] & ROW]
@@ -76,7 +75,6 @@ def _score_two_classes(sums, length, n_node, n_ones, counting, scores):
 
 @njit(error_model="numpy")
 def _score_classes(sums, length, n_node, counting, scores):
-    """Fill scores of cuts from their numerators."""
     for t in range(length):
         scores[t] = sums[t] / (counting[t] * (n_node - counting[t]))
 
@@ -103,10 +101,7 @@ def _best(scores, length, entries, first, step, beyond):
 
 @njit
 def _scan(entries, first, length, step, beyond, node, answers, scratch):
-    """Return (score, code before, code after) of the best cut among a column's entries, score -1 for none.
-
-    Entries are read upwards (step 1) or downwards (step -1); `beyond` is the code after the last one.
-    """
+    """Return (score, code before, code after) of the best cut, score -1 for none, with steps 1 or -1 up to `beyond`."""
     n_node, counts, mean, grain = node
     classes, target = answers
     near, far, counting, sums, scores = scratch

@@ -1,7 +1,4 @@
-"""The best cut of a binned column at a tree node: Gini for classes, squared error for numbers.
-
-Three passes (sums along the bins, scores, maximum) let the second one vectorise.
-"""
+"""The best cut of a binned column, Gini or squared error, in three passes so that the second vectorises."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ def scratch_of(n_lanes, n_bins):
 
 @njit(error_model="numpy")
 def best_cut(sums, n_node, n_classes, leaf_size, near, scores):
-    """Return (score, bin below, bin above) of a column's best cut, score -1 for none.
-
-    `sums`, (bins, lanes), are those of a node of `n_node` rows; `near` and `scores` are scratch.
-    """
+    """Return (score, bin below, bin above) of the best cut, score -1 for none, from a node's `sums`, (bins, lanes)."""
     n_bins, n_lanes = sums.shape
     n_near, squares_near, squares_far = near[n_lanes], near[n_lanes + 1], near[n_lanes + 2]
     for b in range(n_bins):

@@ -99,7 +99,6 @@ def count_rows(sums, rows, codes, members, classes, fixed, n_classes):
 
 @njit
 def _subtract(sums, part):
-    """Subtract some sums from others."""
     all_sums, all_part = sums.reshape(-1), part.reshape(-1)
     for i in range(len(all_sums)):
         all_sums[i] -= all_part[i]

@@ -36,7 +36,6 @@ def _popcount(typing_context, word):  # numba has no name for the processor's ow
 
 @njit
 def _fixed(count, terms, scale):
-    """Return count log count in fixed point."""
     if count < len(terms):
         return terms[count]
     return np.int64(round(count * math.log(count) * scale))
@@ -288,10 +287,7 @@ def given_tests(
     terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
-    """Test like `cell_tests` with candidates, target and conditions from the same coded table, in one call.
-
-    Returns False, and writes nothing, if a table would have more than `most_cells` cells.
-    """
+    """Test like `cell_tests` on one coded table; return False, and write nothing, for more than `most_cells` cells."""
     cells, n_strata, n_combinations = stratify(given, target, rows, level_start, first_level, n_levels, n_rows)
     most_levels = np.int64(1)
     for candidate in candidates:

@@ -15,10 +15,7 @@ from .strata import stratify
     nogil=True,
 )
 def join_columns(members, set_start, rows, level_start, first_level, n_levels, n_rows):
-    """Return one coded column per set of coded columns, whose levels are the occurring combinations.
-
-    Set i is ``members[set_start[i] : set_start[i + 1]]``; columns are coded as in kernels/strata.py.
-    """
+    """Return one coded column of occurring combinations per set, ``members[set_start[i] : set_start[i + 1]]``."""
     m = len(set_start) - 1
     most_lists = np.int64(0)
     for i in range(m):

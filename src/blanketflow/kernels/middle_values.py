@@ -78,10 +78,7 @@ def _up_to(ordered, square):
 
 @njit("UniTuple(float64, 2)(float64[::1])", cache=True, nogil=True)
 def middle_of_squared_differences(ordered):
-    """Return `middle_of_positive` of all squared differences of ascending numbers, not all equal.
-
-    Bisection counts those below a number in O(n), until few per number are left.
-    """
+    """Return `middle_of_positive` of all squared differences of ascending numbers, not all equal, by O(n) bisection."""
     n = len(ordered)
     low, high = 0.0, (ordered[n - 1] - ordered[0]) ** 2
     n_low, n_high = _up_to(ordered, low), n * (n - 1) // 2

@@ -114,10 +114,7 @@ def code_cells(starts, which, values, n_rows, borders, codes, n_levels):
 
 @njit(types.void(_STARTS, _ROWS, _CODES, types.int64[::1], types.uint64[:, :, ::1]), cache=True, nogil=True)
 def pack_cells(starts, rows, codes, first, bits):
-    """Pack coded columns into `bits`, (blocks, ceil(n / 64), BLOCK), initially zero.
-
-    `first`, (k,), is where each column's bit sets start, counted through all blocks, -1 to leave it out.
-    """
+    """Pack coded columns into zeroed `bits`, (blocks, ceil(n / 64), BLOCK), from `first`, (k,), on, unless -1."""
     for i in range(len(first)):
         if first[i] >= 0:
             block, place = bits[first[i] // BLOCK], first[i] % BLOCK - 1

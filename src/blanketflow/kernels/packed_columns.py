@@ -66,10 +66,7 @@ def pack_bytes(values, first_column, bits, seen):
 
 @njit("void(uint8[:, ::1], int64, int32[::1])", cache=True, nogil=True)
 def rank_bytes(codes, most_levels, n_levels):
-    """Rank the bytes of each row of `codes`, in place, among its distinct bytes.
-
-    A row with more than `most_levels` values is unchanged, and its number of levels is 0.
-    """
+    """Rank the bytes of each row of `codes` in place; unchanged with 0 levels for more than `most_levels` values."""
     n = codes.shape[1]
     new = np.empty(256, dtype=np.uint8)
     for i in range(len(codes)):
@@ -89,9 +86,8 @@ def rank_bytes(codes, most_levels, n_levels):
 
 @njit("void(int64[:, ::1], int64, uint8[:, ::1], int32[::1])", cache=True, nogil=True)
 def rank_integers(values, most_levels, codes, n_levels):
-    """Rank the integers of each row of `values` among its distinct integers.
-
-    Without codes and with 0 levels for a row with more than `most_levels` values, at most 255.
+    """Rank the integers of each row of `values`; no codes and 0 levels for more than `most_levels`, at most 255,
+    values.
     """
     n = values.shape[1]
     found = np.empty(most_levels + 1, dtype=np.int64)
@@ -151,10 +147,7 @@ def code_by_borders(values, borders, codes, n_levels):
 
 @njit("int64(int32[::1], int64, int64[::1])", cache=True, nogil=True)
 def place_bit_sets(n_levels, at, first):
-    """Write `first`, the places of columns' bit sets, each column within one block, from the free place `at` on.
-
-    Returns the next free place. A constant column has an empty bit set.
-    """
+    """Write `first`, the places of bit sets from `at` on, each column within one block; return the next free place."""
     for i in range(len(n_levels)):
         needed = max(np.int64(n_levels[i]) - 1, 1)
         if at % BLOCK + needed > BLOCK:

@@ -49,7 +49,6 @@ def _count_block(block, there, counts):
 
 @njit
 def _count_one(block, place, there):
-    """Count one bit set in one cell."""
     total = np.int32(0)
     for w in range(len(there)):
         total += np.int32(_popcount(block[w, place] & there[w]))

@@ -38,11 +38,7 @@ def _count_sums(steps, counts):
 
 @njit("void(float64[:, ::1], float64[::1], float64[::1])", cache=True)
 def signed_rank_greater(differences, p_values, log_p):
-    """Fill the p-values, (m,), of `differences`, (m, B), for the alternative of positive ones; zeros are split between
-    signs.
-
-    A row of zeros gets p = 1.
-    """
+    """Fill one-sided p-values, (m,), of `differences`, (m, B); zeros are split between signs, and p = 1 if all are."""
     n = differences.shape[1]
     by_size = np.empty(n, dtype=np.float64)
     steps = np.arange(2, 2 * n + 2, 2)

@@ -27,10 +27,7 @@ def part_rows(rows, right_rows, column, cut):
 
 @njit
 def take_standing(old, is_member, rows, right_rows, by_column, nodes, ungrown):
-    """Copy the nodes of a tree whose cuts remain valid; return their number, and that of nodes to grow.
-
-    The latter, with their first and last rows, are written to `ungrown`.
-    """
+    """Copy a tree's valid nodes; return their number, and that of nodes to grow, listed in `ungrown` with rows."""
     old_feature, old_cut, old_left, old_leaf = old
     feature, cut, left, leaf = nodes
     ungrown[0] = 0, 0, len(rows)

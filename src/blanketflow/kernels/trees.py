@@ -126,7 +126,6 @@ def _gather(entries, starts, members, tree_rows, roots, root_of_row, gathered):
 
 @njit
 def _put(line, numbers):
-    """Write numbers to a line of a matrix."""
     for i in range(len(numbers)):
         line[i] = numbers[i]
 

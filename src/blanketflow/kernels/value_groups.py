@@ -43,11 +43,7 @@ def part_into_groups(values, rest, first, group_values):
 
 @inlined
 def find_leaves(values, n_groups, sizes, leaf):
-    """Write to `leaf` the group of training rows that predicts each group: itself, or the nearest one with training
-    rows.
-
-    Groups have ascending `values` and `sizes` training rows.
-    """
+    """Write to `leaf` the nearest group with training rows for each group of ascending `values` and `sizes`."""
     last = -1
     for g in range(n_groups):
         if sizes[g] > 0:
@@ -70,10 +66,7 @@ def values_tell_classes(rows, values, classes):
 
 @inlined
 def add_times(sums, k, count, term):
-    """Add an integer (below 2^26) times a float to sum `k` of `sums`, pairs of floats of twice the precision.
-
-    At this precision the order of the terms does not matter.
-    """
+    """Add an integer (below 2^26) times a float to sum `k`, a pair of floats, so precise that order does not matter."""
     shifted = 134217729.0 * term  # 2^27 + 1 splits a float into halves
     high = shifted - (shifted - term)
     product = count * high

@@ -213,7 +213,6 @@ class _Minima:
         self._fill_pool(self.n_pooled)
 
     def rank(self, index: int) -> None:
-        """Remove a feature from the candidates."""
         self.ranked.append(int(self.positions[index]))
         self.least[index] = -np.inf
 

@@ -57,11 +57,7 @@ def marginally_dependent(
     found: Neighbours,
     staying: Collection[str] = (),
 ) -> dict[str, WeakestTest]:
-    """Return the columns that depend marginally on the target, and those staying, with these tests. One test per
-    column.
-
-    Independent columns are recorded in `found` as separated by the empty set.
-    """
+    """Return the marginally dependent columns and those staying, with their tests; others are recorded in `found`."""
     results = test.test_many(columns, target)
     is_kept, is_separated = decisions(test, results, alpha)
     found.separating_sets.update(dict.fromkeys(compress(columns, is_separated.tolist()), ()))

@@ -32,10 +32,7 @@ def is_isolated(method: Method, test: CITest | None, limits: Limits) -> bool:
 
 
 def stages_isolated(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:
-    """Return the steps of the stages run by `work` in another process; the problem gets status and answers.
-
-    Each stage may take the time limit. The rows are read in this process, so that the next stage has them too.
-    """
+    """Return the steps of the stages run by `work` in another process, and set the problem's status and answers."""
     _ = problem.table
 
     def told() -> dict[str, Any]:

@@ -122,10 +122,7 @@ def in_groups(problem: Problem, candidates: Sequence[Step]) -> list[Step]:
 
 
 def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
-    """Return a method's decisions with every included feature kept, also in its several answers.
-
-    A removed one has the test of its removal; the role marks features that were not found.
-    """
+    """Return decisions and answers with every included feature; a removed one has the test of its removal."""
     missing = dict.fromkeys(problem.included)
     for decision in decisions:
         if decision.kept:

@@ -118,10 +118,7 @@ def not_bound(table: Table) -> BoundTest:
 def test_stage(
     test: CITest, table: Table, seed: int, target: str, known: np.ndarray | None = None
 ) -> tuple[CIResults, np.ndarray | None]:
-    """Bind a test to a table and run the ci_test stage; plug-in tests or models run in another process.
-
-    Returns results and repeats; `known` is as in `test_by_repeats`.
-    """
+    """Bind a test, in another process for plug-ins, and return the ci_test stage's results and repeats."""
 
     def work() -> tuple[CIResults, np.ndarray | None]:
         bound = test.bind(table, seed=seed, target=target)
@@ -165,7 +162,6 @@ def why_refused(refused: set[tuple[str, ...]]) -> str:
 
 
 def _features(bound: BoundTest, target: str) -> np.ndarray:
-    """Return the positions of all columns but the target's."""
     features = np.delete(np.arange(len(bound.table)), bound.table.position(target))
     if not len(features):
         raise DataError("the table has no features besides the target.")

@@ -119,10 +119,7 @@ def as_sample(
 
 
 def with_strata(name: str, features: Table, target: Column, within: Any) -> tuple[Table, Column]:
-    """Return features with strata for CI tests, and the target; `within` is None for no strata.
-
-    Raises `DataError` if there is not one label per row.
-    """
+    """Return features with strata `within`, or None, and the target; raises `DataError` unless each row has a label."""
     if within is None:
         return features, target
     codes = labels_as_numbers(name, "within", within, features.n_rows)

@@ -302,7 +302,6 @@ class Search:
         return outcome if self.confirm is None else search._confirmed(outcome, sample, folds, tell, n_jobs)
 
     def _searched(self, sample: Sample, seed: int) -> np.ndarray:
-        """Return which rows the search uses, (n,)."""
         seed = derive_seed(seed, *self.identity) if self.identity else seed
         return searched_rows(sample.target.values, self.confirm, seed, sample.groups, self.where)
 
@@ -364,7 +363,6 @@ class Search:
         notes: Mapping[str, str],
         warned: Sequence[Counts] = (),
     ) -> Outcome:
-        """Return the outcome from the results of all folds."""
         design = sample.features.design
         n_groups = None if design is None else design.n_clusters
         said = {

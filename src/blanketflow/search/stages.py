@@ -46,10 +46,7 @@ def run_grow(method: Method, problem: Problem, isolated: bool = False) -> list[S
 
 
 def run_shrink(method: Method, problem: Problem, candidates: list[Step], isolated: bool = False) -> list[Step]:
-    """Run the shrink stage and return one decision per feature; raises like `run_grow`.
-
-    After a limit is reached, candidates without a decision are kept.
-    """
+    """Run the shrink stage like `run_grow`; return one decision per feature, kept if a limit came first."""
     if isolated:
         return stages_isolated(problem, lambda: [run_shrink(method, problem, candidates)])[0]
     problem.begin_stage()
@@ -78,7 +75,6 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], isolate
 
 
 def _tell_step(problem: Problem, stage: str, step: Step) -> None:
-    """Print a stage's decision on one feature, if steps are printed."""
     if problem.tell.says(STEPS):
         did = "removes" if not step.kept else "admits" if stage == "grow" else "keeps"
         problem.tell(f"{stage}: {did} {step.feature}, p = {step.p_value:.2g}", STEPS)

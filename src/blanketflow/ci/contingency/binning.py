@@ -96,7 +96,6 @@ def _equal_widths(low: np.ndarray, high: np.ndarray, bins: int) -> np.ndarray:
 
 
 def _between_centres(values: np.ndarray, bins: int) -> np.ndarray:
-    """Return the midpoints between the centres of one-dimensional k-means."""
     if values.min() == values.max():
         return values[:1]
     from scipy.cluster.vq import kmeans
@@ -159,10 +158,7 @@ def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 class Coder:
-    """Codes the columns of one table.
-
-    `target` is the position of the column whose classes ``mdlp`` uses; a numeric one is first binned by quantiles.
-    """
+    """Codes the columns of one table; ``mdlp`` uses the classes of `target`, binned by quantiles if numeric."""
 
     def __init__(self, table: Table, bins: int, binning: str, target: int | None) -> None:
         self.table, self.bins, self.binning, self.target = table, bins, binning, target

@@ -122,10 +122,7 @@ def _nothing_to_code(position: int) -> tuple[np.ndarray, int]:
 
 
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """Return the array if it has a minimum length, else one padded with zeros.
-
-    It grows by an eighth, in place if possible, since a copy of all columns would double the memory.
-    """
+    """Return the array if long enough, else one an eighth longer, in place if possible, to save memory, with zeros."""
     if length > len(array):
         array.resize((max(length, len(array) + len(array) // 8), *array.shape[1:]), refcheck=False)
     return array
@@ -248,7 +245,6 @@ class PackedColumns:
         self._pack_singly(np.arange(n_in_bulk, len(columns)))
 
     def _pack_matrix(self, columns: MatrixColumns) -> None:
-        """Pack the columns of a dense matrix."""
         coder, width = self._coder, max(1, CHUNK // max(1, self._table.n_rows) // self._block) * self._block
         in_bulk = coder.binning in ("quantile", "uniform") and coder.bins <= MOST_LEVELS
         for start in range(0, len(columns.names), width):
@@ -300,7 +296,6 @@ class PackedColumns:
         self._add(np.arange(start, start + k), codes, n_levels)
 
     def _pack_sparse(self, columns: SparseColumns) -> None:
-        """Pack the columns of a sparse matrix from its stored cells."""
         from ...kernels.packed_cells import pack_cells
 
         d, (bins, binning) = len(columns.names), (self._coder.bins, self._coder.binning)
@@ -330,7 +325,6 @@ class PackedColumns:
             self._add(asked[fits], codes, n_levels[fits])
 
     def _add(self, positions: np.ndarray, codes: np.ndarray, n_levels: np.ndarray) -> None:
-        """Pack coded columns."""
         first = self._places(n_levels)
         self._kernels.pack_codes(codes, n_levels, first, self._bits)
         self.n_levels[positions], self._first[positions] = n_levels, first

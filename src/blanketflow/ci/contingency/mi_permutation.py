@@ -143,7 +143,6 @@ class _MIPermutationEngine:
         return self._with_p(results, self.statistics.columns, np.asarray(candidates, dtype=np.int32), target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Count exceedances of each set as one variable."""
         results = self.statistics.evaluate_sets(candidates, target, given)
         positions = np.arange(len(candidates), dtype=np.int32)
         return self._with_p(results, self.statistics.joint(candidates), positions, target, given)
@@ -155,7 +154,6 @@ class _MIPermutationEngine:
     def information_and_chance(
         self, candidates: np.ndarray, target: int, given: tuple[int, ...]
     ) -> tuple[np.ndarray, Chance]:
-        """Return `information` and `chance`."""
         return self.statistics.information_and_chance(candidates, target, given)
 
     def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
@@ -163,7 +161,6 @@ class _MIPermutationEngine:
         return self.statistics.chance(candidates, target, given)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
-        """Return H(X, Z) of each candidate in nats."""
         return self.statistics.entropy(candidates, given)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:

@@ -1,7 +1,4 @@
-"""Contingency tests on packed codes of 1 to 16 bits per cell, or on tables counted elsewhere, with identical results.
-
-Memory-mapped tables are tested this way.
-"""
+"""Contingency tests on packed codes of 1 to 16 bits per cell, as for mapped files, or on tables counted elsewhere."""
 
 from __future__ import annotations
 
@@ -66,10 +63,7 @@ class PackedCodes:
         return sum(_bits(one) * n_rows // 8 for one in n_levels)
 
     def add(self, *columns: tuple[int, int]) -> None:
-        """Allocate the codes of columns, given as pairs of position and number of codes.
-
-        Raises `UnsupportedError` if one has more than 65,536 codes.
-        """
+        """Allocate codes for pairs of position and number of codes; raises `UnsupportedError` for more than 65,536."""
         before = self._used
         for column, n_levels in columns:
             if n_levels > MOST_CODES:
@@ -143,10 +137,7 @@ class PackedTables:
         self._place = {name: at for at, name in enumerate(names)}
 
     def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the tables of columns, with axes in the order of the query; None for one of more than 2^25 cells.
-
-        Tables that end with the same columns are counted together.
-        """
+        """Return tables with axes as queried, same last columns counted together; None for more than 2^25 cells."""
         if not sets:
             return []
         placed, shared = [tuple(self._place[name] for name in one) for one in sets], 0
@@ -309,10 +300,7 @@ class CountedEngine(ContingencyEngine):
 
 
 class PackedTableEngine(CountedEngine):
-    """Computes results from packed codes, which take a quarter of a byte per cell for four levels.
-
-    Tables of more than 2^25 cells are counted from the lists of rows.
-    """
+    """Computes results from packed codes, and for tables of more than 2^25 cells from the lists of rows."""
 
     def __init__(self, test: ContingencyTest, table: Table, target: int | None) -> None:
         self._rows_of = test, table, target

@@ -189,10 +189,8 @@ class BoundHSIC(BoundTest):
             )
 
     def statistics_without_each(self, xs: Sequence[str | int], y: str | int) -> np.ndarray:
-        """Return the HSIC of two or more columns without each of them in turn, with another column `y`, in the order of
-        `xs`.
-
-        Costs little more than the exponentials of their kernels. Each set counts as a test. Raises like `test_many`.
+        """Return the HSIC of two or more columns without each in turn with `y`, in the order of `xs`; each counts as a
+        test.
         """
         self._check_no_strata()
         columns, target = [self.table.position(x) for x in xs], self.table.position(y)
@@ -275,7 +273,6 @@ class _HSICEngine:
         return np.array([found[self.table.names[position]] for position in columns])
 
     def scaled(self, cross: float | np.ndarray) -> Any:
-        """Return the HSIC of ||A' B||^2."""
         return cross / (self.table.n_rows - 1) ** 2
 
     def _columns(self, columns: Sequence[int]) -> list[Column]:
@@ -288,7 +285,6 @@ class _HSICEngine:
         return sorted(name for position in columns for name in self._members[position])
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate separately."""
         return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
@@ -312,7 +308,6 @@ class _HSICEngine:
         return CIResults.from_rows(answers)
 
     def _are_fixed(self, columns: tuple[int, ...], given: tuple[int, ...]) -> bool:
-        """Whether columns are a function of the given ones."""
         return bool(given) and is_function(self._columns(columns), self._columns(given))
 
     def _answer(self, a: _Side, b: _Side, is_given: bool) -> CIResult:

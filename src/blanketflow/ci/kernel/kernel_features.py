@@ -252,7 +252,7 @@ Rows = np.ndarray | slice
 
 
 def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> np.ndarray:
-    """Return `cross_of_joint` of all d >= 2 columns but one, leaving out each in turn, shape (d,).
+    """Return `cross_of_joint` without each of d >= 2 columns, (d,).
 
     Memory is O(log2(d) n_landmarks^2) plus `HELD_BYTES`.
     """
@@ -270,8 +270,7 @@ def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarra
 
 
 class _LeaveOneOut:
-    """Columns, each of which is left out in turn: `values`, (n, d), are standardised numbers, and codes of discrete
-    columns.
+    """Columns to leave out in turn: `values`, (n, d), are standardised numbers, and codes of discrete columns.
 
     `sigmas`, (d,), are the median distances without each column, and `sigma` is that of all.
     """

@@ -56,9 +56,8 @@ class RegressionTest(CITest):
 
 
 class Direction(NamedTuple):
-    """The result of one direction. `rest` are the residual degrees of freedom of the F test, 0 for the chi-square.
-
-    `tail` is p and log p if they do not follow from these.
+    """The result of one direction; `rest` are residual degrees of freedom, 0 for chi-square; `tail` may give p and log
+    p.
     """
 
     statistic: float
@@ -72,10 +71,7 @@ NOTHING = Direction(0.0, 0.0, 0.0)
 
 
 class LRMixedEngine:
-    """Fits the regressions of a query, and combines the p-values of both directions.
-
-    Linear regressions of single predictors use partial correlations, without rows.
-    """
+    """Fits regressions, or partial correlations for single linear predictors, and combines both directions."""
 
     #: Whether linear regressions may be partial correlations.
     correlates: ClassVar[bool] = True
@@ -178,7 +174,6 @@ class LRMixedEngine:
         return basis_of(self.table, given, self.shares)
 
     def _variable(self, columns: tuple[int, ...], basis: Any) -> Regressed:
-        """Return the `Variable` of columns given others."""
         return Variable(self.table, columns, basis, self.shares)
 
     def _pairs(self, x: Regressed, y: Regressed, is_symmetric: bool) -> list[tuple[Regressed, Regressed]]:
@@ -190,7 +185,6 @@ class LRMixedEngine:
         return [(y, x), (x, y)]
 
     def _any_rounded(self, positions: Sequence[int]) -> bool:
-        """Whether rounding has destroyed any of some columns."""
         for position in positions:
             if position not in self._rounded:
                 self._rounded[position] = self._is_rounded(position)
@@ -221,7 +215,6 @@ class LRMixedEngine:
         return directions[0], directions[-1], self._is_reliable(needed)
 
     def _direction(self, response: Regressed, added: np.ndarray, dof: int, rest: int) -> Direction:
-        """Return the result of adding predictors to a response's regression."""
         return Direction(response.likelihood_ratio(added), dof, rest)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
@@ -274,7 +267,6 @@ class LRMixedEngine:
     def _tails(
         self, directions: Sequence[Direction], statistic: np.ndarray, dof: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return p and log p of each direction."""
         p_value, log_p = chi2_tail(statistic, dof)
         rest = np.array([direction.rest for direction in directions], dtype=np.float64)
         is_f = np.flatnonzero((rest > 0) & (dof > 0))
@@ -328,10 +320,7 @@ class LRMixedByClusters(LRMixedEngine):
 
 
 def scores(response: Variable, added: np.ndarray) -> np.ndarray:
-    """Return the scores of rows, (added coefficients, n), for predictors added to a response's regression.
-
-    `added`, (q, n), is orthonormal and orthogonal to the given basis.
-    """
+    """Return the scores of rows, (q, n), for predictors `added`, orthonormal and orthogonal to the given basis."""
     if response.is_numeric:
         return added * response.added[0]
     _, coefficients, design = response.null_model()

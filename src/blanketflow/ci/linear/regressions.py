@@ -27,9 +27,8 @@ from ..engines import Candidate, columns_of
 
 
 class Regressed(Protocol):
-    """A column or a set of columns in a query: `Variable` on rows, `SummedVariable` on sums of products.
-
-    `added` are orthonormal directions that it adds to the given columns as a predictor.
+    """A column or a set of columns: `Variable` on rows, or `SummedVariable`; `added` are its new orthonormal
+    directions.
     """
 
     added: np.ndarray
@@ -86,10 +85,7 @@ class Variable:
         self._null: tuple[float, np.ndarray, np.ndarray] | None = None
 
     def likelihood_ratio(self, added: np.ndarray) -> float:
-        """Return twice the log likelihood gained by adding predictors to this column's regression on the given ones.
-
-        `added`, (q, n), is orthonormal and orthogonal to the given basis.
-        """
+        """Return twice the log likelihood gained by `added`, (q, n), orthonormal and orthogonal to the basis."""
         if self.is_numeric:
             return -added.shape[1] * log_unexplained_share(self.added[0], added)
         from ...kernels.logistic import fit_logistic  # numba takes half a second to import: only if needed
@@ -239,10 +235,7 @@ def stabilised(table: Table, weights: np.ndarray) -> np.ndarray:
 
 
 class StabilisedWeights:
-    """Tests weighted rows, with p-values from each test's own stabilised weights.
-
-    Each test is made twice: on the whole table, and on its columns alone.
-    """
+    """Tests weighted rows on the whole table, and on a test's columns with stabilised weights for the p-value."""
 
     def __init__(self, prepare: Prepare, table: Table, design: Design) -> None:
         self._prepare, self._table, self._design, self._weights = prepare, table, design, design.weights

@@ -141,7 +141,6 @@ class BinnedTreeRisks:
 
 
 def _no_tree(n_classes: int) -> _Tree:
-    """Return an empty tree."""
     nothing = np.zeros(0, dtype=np.int64)
     return _Tree(nothing, nothing, nothing, np.zeros((0, max(n_classes, 1))))
 

@@ -121,7 +121,6 @@ class _CPIEngine:
         return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns as one joint variable."""
         from .model_losses import Learner
 
         n, m, column = self.table.n_rows, len(candidates), self.table[target]

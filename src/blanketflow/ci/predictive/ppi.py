@@ -161,7 +161,6 @@ class _PPIEngine:
         return self._judge_each([*map(int, candidates)], target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: Sequence[int]) -> CIResults:
-        """Compare the risks of every repeat before and after all columns of each set are permuted together."""
         return self._judge_each(candidates, target, given)
 
     def _judge_each(self, candidates: Sequence[Candidate], target: int, given: Sequence[int]) -> CIResults:
@@ -179,11 +178,9 @@ class _PPIEngine:
         return self._single[target, first_repeat].differences(columns)
 
     def backward_elimination(self, members: Sequence[int], target: int) -> _BackwardElimination:
-        """Return the tests of each member given the others, for `BackwardElimination`."""
         return _BackwardElimination(self, self.risks(target), members)
 
     def judge(self, differences: np.ndarray) -> CIResults:
-        """Return the results for the risk differences of all repeats, shape (m, B)."""
         if self.test.significance == "wilcoxon":
             p_value, log_p = wilcoxon(differences)
             dof = 1.0

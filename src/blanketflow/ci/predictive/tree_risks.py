@@ -182,10 +182,7 @@ CELLS, FEWEST = 2**20, 16
 
 @dataclass(frozen=True)
 class ColumnLists:
-    """Rows of columns, ascending by value; unlisted rows have the value zero.
-
-    Column j has ``starts[j]`` to ``starts[j + 1]`` of `rows` and `values`; `starts` is (d + 1,).
-    """
+    """Rows of columns from ``starts[j]`` to ``starts[j + 1]``, ascending by value; unlisted rows are zero."""
 
     starts: np.ndarray
     rows: np.ndarray

@@ -138,7 +138,6 @@ class _GCMEngine:
         return self._each(candidates, (target,), given)
 
     def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
-        """Test two sets of columns."""
         return self._each([x], y, given)
 
     def _each(

@@ -23,9 +23,8 @@ FOLLOWED = 1e-3
 
 
 class GivenFunctions:
-    """The screen's functions of given columns, orthonormal on some rows, and further functions.
-
-    `basis` is (rank, n); `leverage`, (n,), is each row's in the basis and the constant.
+    """The screen's functions of given columns, an orthonormal basis, (rank, n), with leverage, (n,), and further
+    functions.
     """
 
     def __init__(self, screen: SplineScreen, given: tuple[int, ...], rows: Rows | None = None) -> None:
@@ -256,9 +255,8 @@ class State:
         return cls(left[:0], sides.of_extras[:0], sides, extras.blocks)
 
     def joined(self, left: np.ndarray, extras: Extras, start: int) -> State:
-        """Return the state with more functions, given their residuals on the basis, (q, n).
-
-        Extra functions are updated from the group `start` on.
+        """Return the state with more functions, by their residuals, (q, n); extras are updated from the group `start`
+        on.
         """
         from ...kernels.splines import take_off
 

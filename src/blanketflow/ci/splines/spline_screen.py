@@ -32,10 +32,7 @@ KEPT_CELLS = 2**24
 
 @dataclass
 class Parts:
-    """Results of m tests for the linear part, the bends of X, and the bends of Y; arrays of shape (3, m).
-
-    `shares` are the parts' shares of alpha, 0 for an absent part. log p is 0 if a part cannot decide.
-    """
+    """Results of m tests of the linear part and the bends of X and of Y, (3, m); log p is 0 if a part cannot decide."""
 
     statistic: np.ndarray
     dof: np.ndarray
