@@ -426,7 +426,7 @@ class BoundTest:
         return tuple(sorted({*self.table.places([*given])})) + self.strata
 
 
-#: What a query is told that names a column twice.
+#: Message for a query that names a column twice.
 SAME_COLUMN = "a test needs X, Y and the conditioning set to be different columns."
 
 
@@ -444,7 +444,7 @@ def one_result(bound: BoundTest, candidate: Candidate, target: int, given: tuple
     return evaluate(candidate, target, given)
 
 
-#: A little more than the cells for which there are just enough rows, so that rounding does not decide.
+#: Slightly above the cells with just enough rows, so that rounding does not decide.
 SLACK = 1 + 1e-9
 
 

@@ -33,22 +33,22 @@ __all__ = [
     "why_no_spline",
 ]
 
-#: Given so many features a test should still be possible: the largest conditioning set of the subset searches.
+#: Number of given features for which a test should still be possible, the largest of the subset searches.
 GIVEN = 3
 TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
-#: Whose rows the reason counts, where a search is not on all rows.
+#: Name of the rows in the reason, unless the search is on all rows.
 OF_FOLD = " of the smallest fold"
-#: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
+#: Rows that g2 needs per cell, and lr-mixed per parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
-#: What g2 is given where `auto` takes it.
+#: Options of g2 if `auto` chooses it.
 CORRECTED_G2 = {"small_counts": "corrected"}
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
-#: The most cells of a table for which splines are fast enough, times the classes but one and the usual labels but one.
+#: Most cells for which splines are fast enough, times (classes - 1) and (usual labels - 1).
 MOST_CELLS = 100_000
-#: The fewest rows with which splines are known to be calibrated; and the same where waves of `GIVEN` features are to be
-#: followed, or X and the target are functions of these without noise.
+#: Fewest rows with calibrated splines; and if waves of `GIVEN` features must be fitted, or X and the target are
+#: noiseless functions of these.
 FEWEST_ROWS, FEWEST_FOR_WAVES = 80, 200
-#: Seconds of one permutation test, fixed and per row, and seconds that those of all features may take.
+#: Seconds per permutation test, fixed and per row, and the most seconds for all features.
 PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 
 
@@ -153,13 +153,14 @@ def choose_test(
     of_cells, of_regressions = _rows_of_cells(table, GIVEN), _rows_of_regressions(table)
     rows = f"{n_rows:,} rows{of}"
     if has_cells and n_rows >= of_cells:
-        # Levels only. g2 finds relations of any form, in 15 us a test, and is calibrated with five rows per cell, if it
-        # allows for cells in which fewer are expected: with chi-square everywhere it rejects up to 15 % at 0.05.
+        # g2 finds relations of any form, in 15 us per test. With five rows per cell it is calibrated if small expected
+        # counts are corrected; with chi-square everywhere it rejects up to 15 % at 0.05.
         return Choice("g2", f"all columns have levels, and {_enough(rows, of_cells, TESTS_GIVEN)}", CORRECTED_G2)
     open_question = ""
     if not are_labels:
-        # Splines take 0.2 to 5 ms a test, and find straight relations nearly as often as tests of these do. Given two
-        # columns that bend alike, the latter reject up to all true nulls, and of few rows no look sees that.
+        # Splines take 0.2 to 5 ms per test, with nearly the power of linear tests for linear relations. Given two
+        # columns with the same nonlinear relation, linear tests reject up to all true nulls, which cannot be detected
+        # with few rows.
         is_small = n_rows * table.n_features * ((n_classes or 2) - 1) * (table.usual_labels - 1) <= MOST_CELLS
         if is_small and n_rows >= max(FEWEST_ROWS, of_regressions) and not (has_design or no_spline):
             seen = f"relations bend: {table.bends}" if table.bends else "relations of numbers may bend"
@@ -172,14 +173,14 @@ def choose_test(
             why = "no test for groups or weights follows them" if has_design else slow
             open_question = f". It takes relations as linear, but some bend ({table.bends}); {why}"
     if not are_labels and takes_fisher_z(table):
-        # One parameter for each feature given, 20 us a test, and calibrated from 50 rows on, also for two classes. Bins
-        # would not hold a number fixed: given one, g2 rejects 15 % instead of 5 % of true nulls at 1,000 rows, and with
-        # two bins 89 %.
+        # One parameter per given feature, 20 us, and calibrated from 50 rows on, also for two classes. Bins do not
+        # condition on a number fully: given one, g2 rejects 15 % instead of 5 % of true nulls at 1,000 rows, with two
+        # bins 89 %.
         target = "a number" if n_classes is None else "one of two classes"
         return Choice("fisher-z", f"the features are numbers and the target is {target}{open_question}")
     if not are_labels and n_rows >= of_regressions:
-        # Labels, flags or several classes among numbers. The linear regression of a number on labels is exact with few
-        # rows and takes 0.3 ms; logistic regressions are left for pairs of labels, and need ten rows per parameter.
+        # Mixed columns. The linear regression of a number on labels is exact with few rows and takes 0.3 ms; logistic
+        # regressions are only for pairs of labels, and need ten rows per parameter.
         what = "some features have labels" if (table.max_levels or 0) > 2 else "some columns have two values"
         what = f"the target has {n_classes} classes" if (n_classes or 0) > 2 else what
         why = f"{what}, and {_enough(rows, of_regressions, REGRESSIONS)}{open_question}"
@@ -188,8 +189,8 @@ def choose_test(
     if are_labels and seconds > MOST_SECONDS and n_rows >= _rows_of_cells(table, 1):
         long = f"permutations of {table.n_features:,} features would take long"
         return Choice("g2", f"all columns have levels, and {long}", CORRECTED_G2)
-    # Right in samples of any size, and as fast as g2 where there are five rows per cell. With numbers it is taken for
-    # few rows only, where bins do little harm: 7 % instead of 5 % at 50 rows (fewer bins do more: 8 to 11 %).
+    # Exact for any sample size, and as fast as g2 with five rows per cell. With numbers it is used for few rows only,
+    # where bins are less harmful: 7 % instead of 5 % at 50 rows (8 to 11 % with fewer bins).
     what, needed = (TESTS_GIVEN, of_cells) if are_labels else (REGRESSIONS, of_regressions)
     why = f"{rows} are too few for {what} ({needed:,} are needed)"
     if are_weighted or has_design:

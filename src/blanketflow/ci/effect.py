@@ -18,9 +18,9 @@ MIN_EFFECT = Parameter(
     at_least=0,
     nullable=True,
 )
-#: From so many rows on a correlation of 0.02 has p = 0.05.
+#: Number of rows from which a correlation of 0.02 has p = 0.05.
 MANY_ROWS = 10_000
-#: P-values no longer select if at least this share of at least so many features has p <= alpha.
+#: P-values do not select if at least this share of at least this many features has p <= alpha.
 NEARLY_ALL, FEWEST_FEATURES = 0.9, 10
 #: The effect of tests that compare likelihoods, or estimate the mutual information.
 NATS = "conditional mutual information, in nats per row"

@@ -128,7 +128,7 @@ class Counts(Protocol):
 class CheckedEngine:
     """Checks the results of another engine, and raises `WrongAnswerError` if they are invalid."""
 
-    #: Results of single tests are checked, too.
+    #: Results of single tests are checked too.
     evaluate_one = None
 
     def __init__(self, engine: Engine, name: str) -> None:

@@ -20,7 +20,7 @@ from ..core.table import FEW_VALUES, Column, Table, is_complex
 from .engines import Candidate, Chance, Engine, columns_of, constant_results
 from .unbound import UnboundTest
 
-#: With fewer complete rows there is nothing to test.
+#: Fewest complete rows for a test.
 FEWEST_ROWS = 2
 
 
@@ -155,7 +155,7 @@ def _placed(candidate: Candidate, place: dict[int, int]) -> Candidate:
     return tuple(place[column] for column in candidate) if isinstance(candidate, tuple) else place[candidate]
 
 
-#: Returns the result of each test from those on the copies, and on all of them as one table.
+#: Pools the results on the copies, and those on all copies as one table.
 Pool = Callable[[Sequence[CIResults], CIResults | None], CIResults]
 
 
@@ -243,15 +243,14 @@ class PooledEngine:
         return None if needed is None else needed(x, target, given)
 
 
-#: How often each column is imputed anew given the others, and of how many rows one lends its value, or its residual.
-#: Of 5 residuals the same would fill a whole side where few cells are known: a true null was rejected in 11 %, not 5 %.
+#: Imputation rounds, and the numbers of donor rows for values and for residuals. With 5 residuals the same ones would
+#: fill a whole side where few cells are known, and a true null was rejected in 11 %, not 5 %.
 SWEEPS, VALUES, RESIDUALS = 5, 5, 60
-#: A column is predicted from so many others at most, and from one for so many rows: those most correlated with it. The
-#: target is always among them.
+#: Most predictors of a column, and rows per predictor; the most correlated columns and the target are used.
 MOST_PREDICTORS, ROWS_PER_PREDICTOR = 25, 10
-#: So many of a column's levels have an indicator, the most frequent ones.
+#: Number of most frequent levels with an indicator.
 MOST_LEVELS = 20
-#: Share of the mean diagonal that is added to the normal equations, and of the spread by which ties are broken.
+#: Ridge added to the normal equations, as a share of the mean diagonal, and of the spread, for breaking ties.
 RIDGE, TIES = 1e-5, 1e-6
 _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
 

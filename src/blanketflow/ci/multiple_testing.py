@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-#: The corrections: none, two that control the false discovery rate, one that controls any false rejection.
+#: No correction, two for the false discovery rate, one for any false rejection.
 NONE, BH, BY, BONFERRONI = "none", "bh", "by", "bonferroni"
 CORRECTIONS = (NONE, BH, BY, BONFERRONI)
 #: Tolerance, relative to p: levels are sums of logarithms, and a p-value equal to its level must not exceed it.

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.results import CIResults
 from .tails import chi2_tail, chi2_upper_quantile, f_greater, normal_two_sided
 
-#: With more denominator degrees of freedom, F is a chi-square over its degrees of freedom, to all digits that matter.
+#: From these denominator degrees of freedom on, F is a chi-square over its degrees of freedom to all relevant digits.
 INFINITE_DOF = 1e8
 
 

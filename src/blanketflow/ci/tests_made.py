@@ -13,8 +13,8 @@ from .engines import Candidate
 #: The largest number of results in a cache, about 200 bytes each.
 REMEMBERED = 2_000_000
 
-#: Target to candidate to the place of its result. A number costs the garbage collector nothing; an object for each
-#: result took a sixth of some searches' time.
+#: Target to candidate to the place of its result: objects per result cost a sixth of some searches' time in garbage
+#: collection.
 Memory = dict[int, dict[Candidate, int]]
 _NOTHING: dict[Candidate, int] = {}
 _NO_FIELDS = np.empty((6, 0))
@@ -94,10 +94,10 @@ class ResultCache:
     def clear(self) -> None:
         """Remove all results."""
         self._memory: dict[tuple[int, ...], Memory] = {}
-        # Results that are not yet sorted in: results for all features at once are often never asked for again.
+        # Unsorted results: those for all features at once are often never queried again.
         self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], int]] = []
         self._n_results = self._n_in_queries = self._n_together = 0
-        # The fields of results by place; results of queries that are not yet among them; those added one by one.
+        # Fields of results by place; results of queries not yet among them; those added one by one.
         self._fields: np.ndarray = _NO_FIELDS
         self._apart: list[CIResults] = []
         self._singles: list[CIResult] = []

@@ -20,11 +20,11 @@ from ..core.table import Column, Table, with_used_levels
 from .engines import Engine
 from .multiple_testing import NONE, ROUNDING, fewest_rejected, log_level
 
-#: What a permutation exchanges; see `permute_option`.
+#: Units of a permutation; see `permute_option`.
 ROWS, CLUSTERS, WITHIN_CLUSTERS = ("rows", "clusters", "within-clusters")
-#: What a selector asks for to have its test chosen.
+#: Option of a selector by which its test is chosen.
 AUTO = "auto"
-#: What to name where the test that was named does not take a column: these take every kind.
+#: Tests recommended if a test does not accept a column: these accept every kind.
 INSTEAD = ("lr-mixed", "g2")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .summed_table import SummedTable
 
 
-#: An unexplained share of variance up to this is 0: sums of products have lost its digits.
+#: An unexplained share of variance up to this counts as 0, the precision of sums of products.
 VANISHING = 1e-8
 
 

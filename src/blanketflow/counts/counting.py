@@ -23,7 +23,7 @@ from ..data.column_roles import check_settings, feature_names, prepare_target, s
 from .agreement import CROSS_PRODUCTS, PAIRS, TRIPLES, Agreement, Coding
 from .sufficient_statistics import Columns, CrossProducts, SufficientStatistics
 
-#: Most cells of all tables together that are counted at once (8 bytes each), and of one table that is asked for.
+#: Most cells of all tables counted at once (8 bytes each), and of one requested table.
 MOST_CELLS, MOST_CELLS_OF_ONE = 2**27, 2**24
 
 
@@ -254,9 +254,9 @@ def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:
     return Coding(column.name, column.kind, borders=tuple(cut_points(column.numbers(), bins, binning).tolist()))
 
 
-#: Rows of a block. Cross products are merged block by block, so that their last digits depend on it.
+#: Rows of a block. Cross products are merged by block, which affects their last digits.
 BLOCK_ROWS = 2**16
-#: Keys of a data set under which a Parquet file is read in blocks; with others the table is read whole.
+#: Keys of a data set whose Parquet file is read in blocks; with others the whole table is read.
 STREAMED = {"path", "target", "task", "drop", "format", "max_memory"}
 
 
@@ -311,7 +311,7 @@ class ParquetBlocks(RowBlocks):
             raise DataError(f"{name}: {self._path} has no rows.")
         self.names = [*feature_names(name, spec, schema.names, self._target), self._target]
         widths = dict(zip(schema.names, cell_bytes(schema), strict=True))
-        #: How many bytes a cell of each of these columns takes in memory.
+        #: Bytes per cell of these columns in memory.
         self.cell_bytes = [widths[column] for column in self.names]
 
     def column(self, name: str) -> Column:
@@ -363,7 +363,7 @@ class ParquetBlocks(RowBlocks):
         import pyarrow.parquet as pq
 
         try:
-            # Else whole columns of the file are in memory at once.
+            # Otherwise whole columns of the file are in memory at once.
             one_page = {"pre_buffer": False, "buffer_size": 2**20}
             with pq.ParquetFile(self._path, page_checksum_verification=True, **one_page) as file:
                 yield from file.iter_batches(BLOCK_ROWS, columns=list(names))

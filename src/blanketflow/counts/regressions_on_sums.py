@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 from .correlations_of_sums import VANISHING, SummedCorrelations
 
-#: Methods that ask how features depend on the target alone, so that no label is a response where the target is none.
+#: Methods that test dependence on the target alone, so that a label is a response only if it is the target.
 _OF_TARGET = "iamb, inter-iamb, fast-iamb or gs"
 
 

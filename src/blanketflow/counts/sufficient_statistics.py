@@ -224,7 +224,7 @@ class SufficientStatistics:
         return replace(self, counts={**self.counts, **more.counts}, refused=tuple(sorted(refused)))
 
 
-#: What a row of the file tells.
+#: Kinds of rows of the file.
 COUNTS, REFUSED, MEAN, PRODUCT = "counts", "refused", "mean", "cross-product"
 _NO_CELLS = np.empty(0, dtype=np.int64)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .summed_table import SummedTable
 
 _PACKAGE = __package__.rpartition(".")[0]
-#: The module of the engine of each test, or kind of test, in which `prepared` returns it.
+#: The module of each test's engine, or kind of test, whose `prepared` returns it.
 _MODULES = {
     "g2": "ci.contingency.packed_codes",
     "chi2": "ci.contingency.packed_codes",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-#: Modules that others import, then the slowest ones: in this order few processes wait, and none does what another does.
+#: Modules imported by others, then the slowest ones: in this order few processes wait, and none repeats another's work.
 _FIRST = ("contingency", "best_cut", "logistic", "single_column_trees", "trees", "packed_information", "packed_cells")
 #: What `compile_all` leaves to its first use, with its only users: one option does not justify a fifth of the set-up.
 # res.py, hsic_filters.py, binned_tree_risks.py

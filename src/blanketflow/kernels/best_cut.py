@@ -14,7 +14,7 @@ from .sorted_columns import ROW, SHIFT
 
 #: Probabilities are clipped to this before taking the logarithm of the log-loss.
 SMALLEST_PROBABILITY = 1e-15
-#: Integers below 2^53 are exact as floats, and so are the cubes of row counts up to this.
+#: Integers below 2^53 are exact as floats, as are the cubes of row counts up to this.
 MOST_ROWS_IN_FLOATS = 200_000
 
 

@@ -24,7 +24,7 @@ from numba import njit
 from .binned_cuts import best_cut, scratch_of
 from .standing_nodes import part_rows, take_standing
 
-#: Nodes that wait while the smaller child of each is grown first: at most the logarithm of the number of rows.
+#: Waiting nodes while the smaller child of each is grown first: at most the logarithm of the number of rows.
 WAITING = 64
 #: Rows whose codes are read together.
 BLOCK = 256
@@ -89,8 +89,7 @@ def count_rows(sums, rows, codes, members, classes, fixed, n_classes):
     all_sums, k = sums.reshape(-1), len(members)
     for i in range(len(all_sums)):
         all_sums[i] = 0
-    # A row's outer columns are counted first, so that memory is read for many rows at once: few rows of a node are
-    # neighbours.
+    # Outer columns are counted first, to read memory for many rows at once: few rows of a node are neighbours.
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         _count(sums, block, codes, members, 0, k, max(k - 1, 1), classes, fixed, n_classes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Rows and columns of distances that are filled together, so that they stay in the processor's first cache.
+#: Rows and columns of distances filled together, to stay in the first-level cache.
 TILE_ROWS, TILE_OTHERS = 8, 512
 
 

@@ -15,11 +15,11 @@ from numba import njit
 
 from .contingency import _fixed
 
-#: Terms of a smaller share of the largest are left out.
+#: Terms below this share of the largest are left out.
 SMALLEST_SHARE = 1e-19
-#: Every h-th count stands for all, where the others differ by less than exp(-EXPONENT) of the whole.
+#: Every h-th count replaces all if the error is below exp(-EXPONENT) of the whole.
 EXPONENT = 40.0
-#: Stands for a sum that is not computed yet.
+#: Marks a sum not yet computed.
 UNKNOWN = np.iinfo(np.int64).min
 
 

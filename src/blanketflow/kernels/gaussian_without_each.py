@@ -12,16 +12,16 @@ import math
 import numpy as np
 from numba import njit
 
-#: The other columns are added up anew where they are less than this share of the sum.
+#: The other columns are summed again if they are less than this share of the sum.
 FEW_DIGITS = 1e-3
-#: Rows that all columns pass together, so that their distances stay in the processor's cache, and columns at a time.
+#: Rows processed together, so that their distances stay in the cache, and columns at a time.
 TILE, COLUMNS = 32, 64
 #: The exponents of smaller kernels are set to this; e^-45 is 3e-20.
 LEAST = -45.0
 #: exp(x) is a Taylor series of 11 terms at x / 2^k, |x / 2^k| < 0.18, and k squares: right to 2^k / 1e16.
 SERIES_RANGE = 0.18
 C3, C4, C5, C6, C7, C8, C9, C10 = (1.0 / math.factorial(k) for k in range(3, 11))
-#: Orders of floating point that let a loop use the processor's vectors.
+#: Floating-point reordering that lets loops vectorise.
 VECTORS = {"reassoc", "contract", "nsz"}
 
 

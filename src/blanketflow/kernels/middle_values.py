@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Size of the sample, and how many of its standard errors the middle may be away from its own.
+#: Size of the sample, and the searched distance of the middle from the sample's, in standard errors.
 SAMPLE, ERRORS = 4096, 3.5
 
 

@@ -13,7 +13,7 @@ from numba import njit, types
 
 from .packed_columns import BLOCK
 
-#: Arrays in shared memory, or of a user's own matrix, may be read-only.
+#: Arrays in shared memory, or a user's own matrix, may be read-only.
 _ROWS, _STARTS = types.Array(types.int32, 1, "C", readonly=True), types.Array(types.int64, 1, "C", readonly=True)
 _KEYS, _VALUES = _STARTS, types.Array(types.float64, 1, "C", readonly=True)
 _WHICH, _BORDERS = _STARTS, types.Array(types.float64, 2, "C", readonly=True)

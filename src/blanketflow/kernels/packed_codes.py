@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Rows of a block. What a query keeps of a block fits the processor's second cache.
+#: Rows of a block, such that a query's data of a block fits the second-level cache.
 BLOCK = 2**13
 
 

@@ -15,7 +15,7 @@ from numba import njit, types
 
 from .contingency import _popcount
 
-#: Number of bit sets in a block. At 800 rows a block has 26 kB, which fits the processor's first cache.
+#: Number of bit sets in a block. At 800 rows a block has 26 kB, which fits the first-level cache.
 BLOCK = 256
 
 

@@ -12,7 +12,7 @@ from .contingency import _fixed, _popcount, _totals
 from .expected_information import UNKNOWN, expected_pair, level_of, stratum_share
 from .packed_columns import BLOCK
 
-#: What following one set bit costs, and-ing and counting 64 rows of one of many columns side by side being 1.
+#: Cost of following one set bit, relative to counting 64 rows of one of many columns side by side.
 SET_BIT_COST = 4.0
 #: Below this share of a block's bit sets, its columns are counted one by one.
 FEW = 1 / 8

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-#: With at most this many pairs the p-value comes from all sign flips, with more from the normal approximation.
+#: Most pairs for which the p-value is from all sign flips, not the normal approximation.
 MAX_EXACT_PAIRS = 13
 
 
@@ -52,7 +52,7 @@ def signed_rank_greater(differences, p_values, log_p):
             tails[total] = tail
     for row in range(differences.shape[0]):
         _sort_by_size(differences[row], by_size)
-        # Zeros add the same to every sum of ranks, and are left out of all; their ranks count in the variance.
+        # Zeros add the same to every sum of ranks, and are left out; their ranks count in the variance.
         positive, squares, n_zero, is_tied, start = 0, 0.0, 0, False, 0
         while start < n:
             stop = start + 1

@@ -18,23 +18,23 @@ from numba import njit
 
 from .chi_square import log_tail
 
-#: The smallest expected number of rows in a cell with which chi-square is right (Cochran, 1954, doi:10.2307/3001666).
+#: Smallest expected cell count with which chi-square is right (Cochran, 1954, doi:10.2307/3001666).
 EXPECTED = 5.0
-#: The same of two flags: with so many, chi-square rejects at most about 7 % at 0.05, by all margins that were tried.
-#: And what is enough for the mid-p-value of a table without strata, which finds more than the exact one (to 6.5 %).
+#: The same for two flags: then chi-square rejects at most about 7 % at 0.05, over many margins. And the smallest for
+#: the mid-p-value of a table without strata, which has more power than the exact test (up to 6.5 %).
 EXPECTED_OF_FLAGS, EXPECTED_FOR_MID_P = 20.0, 10.0
-#: Other p-values decide nothing that these do not, and stay as they are.
+#: Other p-values are not corrected, since they do not change decisions.
 SMALLEST_LOG_P, LARGEST_LOG_P = math.log(1e-10), math.log(0.1)
-#: How unlikely tables of strata are, -log of their likelihood, is counted in whole steps, of which the tables seen have
-#: so many. This orders them a little differently, and p stays exact.
+#: Number of steps of -log likelihood of the observed tables, the unit in which tables of strata are compared; the order
+#: changes slightly, and p stays exact.
 STEPS = 32
-#: Tables are as likely as the one seen up to this rounding.
+#: Tables within this rounding are as likely as the observed one.
 ROUNDING = 1e-7
-#: The most strata of two flags that are tested exactly, and the most tables of a stratum.
+#: Most strata of two flags tested exactly, and most tables per stratum.
 MOST_STRATA, MOST_TABLES = 8, 100_000
-#: Tables that are less likely, relative to the likeliest, are left out.
+#: Tables of smaller relative likelihood are left out.
 SMALLEST_WEIGHT = 1e-30
-#: Fixed-point steps in 1 for means of G2, and the share of the largest term below which terms are left out.
+#: Fixed-point steps per unit for means of G2, and the share of the largest term below which terms are left out.
 MEAN_SCALE, SMALLEST_TERM = 2.0**40, 1e-12
 #: c log c for more counts than a cell can have, with all but such a share, where fewer than `EXPECTED` are expected.
 C_LOG_C = np.array([0.0, *(c * math.log(c) for c in range(1, 64))])
@@ -189,8 +189,8 @@ def exact_log_p(rows, totals, sizes, both, least):
     per_step, threshold = STEPS / seen, 0
     for s in range(n_strata):
         threshold += int(-math.log(weights[s, strata[s, 3]]) * per_step + ROUNDING)
-    # below[j]: how likely the strata so far are j steps from the likeliest; beyond[j]: at least j, and fewer than the
-    # table seen; tail: at least as many as that.
+    # below[j]: probability of the strata so far at j steps from the likeliest; beyond[j]: at j or more, up to the
+    # observed table; tail: at that or more.
     below, beyond, shares, tail = np.zeros(threshold), np.zeros(threshold + 1), np.empty(threshold + 1), 0.0
     below[0] = 1.0
     for s in range(n_strata):

@@ -19,11 +19,11 @@ DEPTH = 5
 MOST_SWEEPS, MOST_SETS = 1_000, 100
 #: A working set grows by at least this many groups, if that many are off their optimum.
 FEWEST = 10
-#: Products of this many columns are kept at first.
+#: Initial capacity of cached products, in columns.
 FIRST = 64
 #: Added to the extrapolation's system, as a share of its trace: late sweeps move almost alike.
 RIDGE = 1e-12
-#: A working set is left at this share of the tolerance, for the rounding of what follows.
+#: A working set is finished at this share of the tolerance, to allow for later rounding.
 INSIDE = 0.3
 
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
-#: The largest share that is told from 1.
+#: The largest share distinguishable from 1.
 MOST_SHARE = 1.0 - 2e-15
-#: Orders of floating point that let a loop use the processor's vectors.
+#: Floating-point reordering that lets loops vectorise.
 VECTORS = {"reassoc", "contract", "nsz"}
 
 

@@ -20,7 +20,7 @@ from numba import njit
 from .best_cut import SMALLEST_PROBABILITY, best_cut, between
 from .sorted_columns import ROW, SHIFT
 
-#: Nodes that wait while the smaller child of each is grown first: at most the logarithm of the number of rows, twice.
+#: Waiting nodes while the smaller child of each is grown first: at most the logarithm of the number of rows, twice.
 WAITING = 128
 #: Columns times nodes whose entries are gathered in one pass.
 SLOTS = 2**20
@@ -171,14 +171,14 @@ def grow_tree(
     counts, near, far = np.zeros(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
     scratch = near, far, np.arange(1.0, n + 1.0), np.empty(n), np.empty(n)
     answers = classes, target
-    # Where the columns that vary in a node have their entries among the work arrays, behind each other for all nodes
-    # that wait: the smaller child's are copied out and grown first, the larger one's close up where they are.
+    # Positions of a node's entries of varying columns in the work arrays, consecutive for all waiting nodes: the
+    # smaller child's are copied out and grown first, the larger one's are compacted in place.
     column = np.empty(2 * len(members), np.int64)
     begin, end = np.empty(2 * len(members), np.int64), np.empty(2 * len(members), np.int64)
     # node, first and last of its rows, first and last of its columns, where its entries end
     waiting = np.empty((WAITING, 6), np.int64)
     replayed = [(0, 0 if len(old_feature) else -1, 0, len(tree_rows))]
-    # Of each part that is grown anew: its node, first and last of its rows.
+    # Node, first and last row of each part to regrow.
     roots, n_roots = np.empty((max(len(old_feature), 1), 3), np.int64), 0
     while len(replayed):
         node, old, start, stop = replayed.pop()

@@ -12,9 +12,9 @@ from numba import njit
 
 from .best_cut import SMALLEST_PROBABILITY, between
 
-#: Columns may be short and many, so that passing arrays to helpers would take as long as their work.
+#: Inlined: with many short columns, passing arrays to helpers would take as long as their work.
 inlined = njit(inline="always", error_model="numpy")
-#: The loss of a row whose class the leaf has not seen.
+#: The loss of a row of a class unseen in the leaf.
 LARGEST_LOSS = -math.log(SMALLEST_PROBABILITY)
 
 

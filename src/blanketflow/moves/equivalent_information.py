@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ..ci.base import BoundTest
 from .steps import is_dependent, separates
 
-#: Members that are given beside a set, to see more, and the share of alpha at which they depend on the feature: a weak
-#: dependence may be chance, as the set is one of many that were tried, and would hide a strong one.
+#: Members given beside a set, and the share of alpha at which they depend on the feature: the set is one of many tried,
+#: so a weak dependence may be chance and would hide a strong one.
 MOST_BESIDE, CLEAR = 3, 0.005
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..ci.base import BoundTest
 
-#: Standard deviations by which an estimate that counts for a feature must exceed its mean by chance: a level of 0.01.
+#: Standard deviations by which an estimate in favour of a feature must exceed chance: a level of 0.01.
 DEVIATIONS = 2.33
 #: Scores are rounded to this many decimals before they are compared, so that float noise does not decide ties.
 DECIMALS = 12

@@ -82,7 +82,7 @@ def askable_sets(
         size += 1
 
 
-#: A number below another one times this, both negative, is also below it where both are rounded to be compared.
+#: A negative number below another one times this is also below it after both are rounded.
 CLEARLY_LESS = 1.0 + 2.0 ** (2 - BITS)
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-#: A set loses nothing if its mean loss is above the least by at most this share of the standard error of their
-#: difference, and by at most this much.
+#: A set loses nothing if its mean loss exceeds the least by at most this share of the difference's standard error, and
+#: by at most this amount.
 SHARE_OF_ERROR, MOST_LOST = 0.5, 0.01
-#: Where no feature is the yardstick, this share of what can be gained over it takes the place of a fixed amount.
+#: This share of the gain over no feature replaces the fixed amount, if the losses without features are given.
 SHARE_OF_GAIN = 0.05
-#: Losses and errors that are less are none.
+#: Smaller losses and errors count as 0.
 ROUNDING = 1e-12
 #: Standard errors within which a difference may be chance.
 CHANCE = 2.0
-#: Samples of the rows by which the scores of what was chosen are corrected for the choice.
+#: Bootstrap samples for correcting the scores of the choice.
 N_SAMPLES = 400
 
 

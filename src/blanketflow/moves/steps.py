@@ -12,13 +12,13 @@ from ..ci.base import BoundTest
 from ..core.numerics import comparable, comparable_number
 from ..core.results import CIResult, CIResults, StandIn
 
-#: Roles that a feature can have in a blanket.
+#: Roles of a feature in a blanket.
 PARENT_OR_CHILD, SPOUSE, MEMBER = "parent_or_child", "spouse", "member"
-#: Roles of a parent or child where time tells which.
+#: Roles of a parent or child if time tiers tell which.
 PARENT, CHILD = "parent", "child"
-#: The role of a feature that is in an answer because it was asked for.
+#: The role of a feature that is in an answer because it was requested.
 INCLUDED = "included"
-#: Up to this many members of a set, the conditioning sets of tests of each member given the others are recorded.
+#: Most members of a set for which the conditioning sets of tests given all others are stored.
 MOST_LISTED = 500
 
 
@@ -109,7 +109,7 @@ def step(
     role: str = MEMBER,
 ) -> Step:
     """Return the step decided by a test result; the default importance is log(1/p)."""
-    # The logarithm of a p-value of exactly 0 is minus infinity, which is replaced by a large finite number.
+    # log 0 is minus infinity, which is replaced by a large finite number.
     own = -max(result.log_p, -1e300)
     importance = own if importance is None else importance
     return Step(feature, result.statistic, result.p_value, importance, tuple(given), role, kept)
@@ -191,9 +191,9 @@ def counts(test: BoundTest, result: CIResult) -> bool:
     return result.reliable or test.unreliable != "undecided"
 
 
-#: The tier of each column that has one, the earliest 0.
+#: The tier of each column with one, the earliest 0.
 Tiers = Mapping[str, int]
-#: Nothing is known of time.
+#: No tiers.
 NO_TIERS: Tiers = {}
 
 

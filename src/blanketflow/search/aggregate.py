@@ -14,7 +14,7 @@ from ..core.results import StandIn
 from ..core.table import natural_key
 from ..moves.steps import Step
 
-#: The names of the rules; ``frequency`` needs a threshold.
+#: Names of the rules; ``frequency`` needs a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")
 
 

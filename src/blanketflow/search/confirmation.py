@@ -33,7 +33,7 @@ from ..selectors.judged.portfolio import linear_model
 from ..selectors.learning import estimator_for, matrix_of
 from .aggregate import aggregate
 
-#: The chance that any feature that says nothing given the others is called confirmed.
+#: Family-wise error rate of the confirmation.
 LEVEL = 0.05
 
 
@@ -115,13 +115,13 @@ def given_the_others(
     return generalised_covariance(np.hstack(of_columns), cross_fitted_residuals(target, others, own, groups), groups)
 
 
-#: Parts of the rows, each predicted by what was fitted on the others; at most, if a class has so many rows.
+#: Number of parts for cross-fitting; at most the rows of the smallest class.
 N_PARTS = 5
-#: A column of at least so many values may bend at these quantiles.
+#: Fewest distinct values of a column that is bent, and the quantiles where it bends.
 FEWEST_VALUES, QUANTILES = 8, np.linspace(0.1, 0.9, 9)
-#: Up to so many columns they are bent, and up to so many their products are regressors too.
+#: Most columns that are bent, and most columns whose products are regressors.
 MOST_BENT, MOST_WITH_PRODUCTS = 30, 10
-#: Strengths of the penalty, among which leave-one-out errors choose.
+#: Ridge penalties, chosen by leave-one-out errors.
 PENALTIES = np.geomspace(0.1, 1e4, 16)
 
 
@@ -189,10 +189,10 @@ def _standardised(columns: np.ndarray, train: np.ndarray) -> np.ndarray:
     return np.divide(centred, deviations, out=np.zeros_like(centred), where=deviations > 1e-12)
 
 
-#: The smallest share of the splits whose p-values may decide, and what choosing the share costs.
+#: The smallest share of splits whose p-values may decide, and the cost of choosing the share.
 SMALLEST_SHARE = 0.05
 PRICE = 1.0 - math.log(SMALLEST_SHARE)
-#: Shares, and distances, are compared up to this rounding.
+#: Rounding tolerance of shares and distances.
 ROUNDING = 1e-9
 
 

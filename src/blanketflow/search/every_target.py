@@ -21,9 +21,9 @@ from .problems import tiers_of_variables
 from .run_fold import fold_seed, run_problem
 from .search import Search
 
-#: Up to this share of the columns as targets, processes search from the neighbours that they need.
+#: Largest share of columns as targets for which processes search from the neighbours that they need.
 MOST_APART = 0.5
-#: The blankets, the statuses and the number of tests.
+#: Blankets, statuses and the number of tests.
 Answers = tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]
 
 

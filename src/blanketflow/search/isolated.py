@@ -20,8 +20,8 @@ from ..core.results import CIResults, StandIn
 from ..moves.steps import Answer, Step
 from ..selectors.base import Method, Problem
 
-#: Packages that take longer to load than most searches. What a stage's process loaded of them is loaded here when it
-#: has ended, so that the next process has it.
+#: Packages that load slower than most searches run. If a stage's process loaded them, they are loaded here afterwards,
+#: so that the next process has them.
 LOADED_AGAIN = ("blanketflow", "lightgbm", "numba", "scipy", "sklearn")
 
 

@@ -54,14 +54,14 @@ def run_fold(
     table = features.with_column(target)
     isolated, bind = is_isolated(method, test, limits), not_bound
     marginal, bound = None, None
-    # The bound test of sums says which tests were refused, so it is kept, unless it is a plug-in.
+    # The bound test of sums records refused tests, so it is kept, unless it is a plug-in.
     if test is not None and isolated and (is_foreign(test) or table.has_rows):
         marginal = test_stage(test, table, seed, target.name)[0]
         bind = partial(test.bind, seed=seed, target=target.name)
     elif test is not None:
         bound = test.bind(table, seed=seed, target=target.name)
         marginal = test_marginally(bound, target.name)
-        # Without the excluded features there is another table to bind.
+        # Without the excluded features another table is bound.
         known = bound
         bind = partial(test.bind, seed=seed, target=target.name) if prior.exclude else lambda _: known
     if marginal is not None:

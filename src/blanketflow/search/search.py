@@ -39,7 +39,7 @@ from .run_fold import fold_seed, run_fold
 from .sample import Sample, as_sample, filled
 from .workers import MANY, n_workers
 
-#: What is written of a search only where it is not this.
+#: Defaults, which are not written.
 _USUAL: dict[str, Any] = {
     "folds": 0,
     "fold_rows": "train",

@@ -148,9 +148,9 @@ def _is_number(value: Any) -> bool:
     return type(value) is float or isinstance(value, numbers.Real)  # the usual case, and the fast one
 
 
-#: A search is not reliable if more than this share of its tests could not be made.
+#: A search is unreliable if more than this share of its tests could not be made.
 MOST_NOT_MADE = 0.25
-#: Nor if it admitted so many features, conditioning on all of them, that there are fewer rows for each.
+#: Or if it admitted so many features, conditioning on all, that there are fewer rows for each.
 ROWS_PER_ADMITTED = 5
 
 

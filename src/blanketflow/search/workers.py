@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.errors import ParameterError
 
-#: As many tasks as there are cores, or more.
+#: As many tasks as cores, or more.
 MANY = 10**6
 
 
@@ -33,9 +33,9 @@ def n_workers(where: str, n_jobs: Any, n_tasks: int) -> int:
     return max(1, min(effective_n_jobs(n_jobs), n_tasks, effective_n_jobs(-1)))
 
 
-# --- kernels compiled before work begins: no time limit counts it, and processes that start together do not repeat it -
+# --- kernels compiled before work begins: no time limit counts it, and parallel processes do not repeat it ------------
 
-#: Where numba keeps what it has compiled, unless its own setting names another folder.
+#: Numba's cache folder, unless its own setting names another.
 _CACHE = Path(__file__).parents[1] / "kernels" / "__pycache__"
 
 

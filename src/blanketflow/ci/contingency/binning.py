@@ -10,11 +10,11 @@ from ...core.cards import INTEGER
 from ...core.errors import ParameterError
 from ...core.table import FEW_VALUES, Column, Table
 
-#: Integers with a smaller range than this are counted, which is faster than sorting them.
+#: Integers with a smaller range are counted, which is faster than sorting.
 COUNTED = 2**12
-#: Up to so many borders are compared with all values one after the other, which is faster than a search for each value.
+#: Up to this many borders are compared with all values in turn, which is faster than a search per value.
 FEW_BORDERS = 16
-#: Rows that are looked at in one step, where a step takes eight bytes for each.
+#: Rows processed in one step, with eight bytes each.
 BLOCK = 2**20
 BINNINGS = ("quantile", "uniform", "kmeans", "mdlp")
 
@@ -144,7 +144,7 @@ def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
     low = values.min()
     if float(values.max()) - float(low) < COUNTED:
         is_whole = values.dtype.kind in "iu"
-        # As unsigned numbers of the same width, differences are right even where signed ones overflow.
+        # Differences of unsigned numbers of the same width are right even where signed ones overflow.
         codes = (values - low).view(f"u{values.itemsize}") if is_whole else values.astype(np.int64) - int(low)
         is_present = np.zeros(int(codes.max()) + 1, dtype=bool)
         for start in range(0, len(codes), BLOCK):

@@ -18,7 +18,7 @@ from ...core.mapped_file import MappedFile
 from ...core.table import FEW_VALUES, Column, Table
 from .binning import Coder, borders_by_order, cut_points_of_rows
 
-#: Columns with more levels have no bit sets, which would need too much memory.
+#: Columns with more levels have no bit sets, to save memory.
 MOST_BIT_SETS = 64
 #: Returns the codes 0 .. r - 1 of the column at a position, and r.
 Code = Callable[[int], tuple[np.ndarray, int]]
@@ -152,7 +152,7 @@ def _joint(table: Table, name: str, members: Sequence[str], coder: Coder) -> Col
     joint, n_levels = np.zeros(table.n_rows, dtype=np.int64), 1
     for member in members:
         codes, n_own = coder.codes(table.position(member))
-        # Renumbered after each column, so that the numbers stay small whatever the number of columns.
+        # Renumbered after each column, to keep the numbers small.
         occurring, joint = np.unique(joint * n_own + codes, return_inverse=True)
         n_levels = len(occurring)
     return Column(name, CATEGORICAL, joint.astype(np.int32), tuple(map(str, range(n_levels))))
@@ -162,7 +162,7 @@ def _joint(table: Table, name: str, members: Sequence[str], coder: Coder) -> Col
 MOST_LEVELS, MOST_CELLS = 64, 4096
 #: The number of cells coded at once, in a dense matrix and among the stored cells of a sparse one.
 CHUNK, HELD = 2**22, 2**20
-#: Stands in `n_levels` for a column of zeros and ones that was packed without coding.
+#: Value in `n_levels` for a column of zeros and ones packed without coding.
 BIT = -1
 
 
@@ -340,7 +340,7 @@ class PackedColumns:
     def _make_room(self, n_bit_sets: int) -> None:
         blocks = -(-n_bit_sets // self._block)
         if blocks > len(self._bits):
-            # Memory that is never written to costs nothing. The additional block has room for a target.
+            # Untouched memory costs nothing. The additional block is for a target.
             larger = np.zeros((max(blocks + 1, 2 * len(self._bits)), *self._bits.shape[1:]), dtype=np.uint64)
             used = -(-self._n_bit_sets // self._block)
             larger[:used] = self._bits[:used]

@@ -33,7 +33,7 @@ MOST_CELLS, CELLS_PER_ROW = 2**17, 16
 MANY = 256
 #: The largest number of codes (4 bytes each) for which sets of columns are coded at once.
 MOST_JOINT_CODES = 2**22
-#: A table is tested if it takes at most so many numbers, such as clusters times cells: 256 MiB.
+#: Most numbers, such as clusters times cells, of a tested table: 256 MiB.
 MOST_NUMBERS = 2**25
 #: c log c is tabulated up to this count.
 MOST_TERMS = 2**20

@@ -26,7 +26,7 @@ from .g2_and_chi2 import CORRECTED, G2
 
 #: The largest number of cells of a table, 4 bytes each.
 MOST_CELLS = 2**27
-#: With fewer rows per stratum, hardly any permutation differs from the data, and the test is not reliable.
+#: With fewer rows per stratum hardly any permutation differs from the data, and the test is unreliable.
 ROWS_PER_STRATUM = 2
 
 

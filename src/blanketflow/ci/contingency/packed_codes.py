@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .contingency import ContingencyTest
 
 
-#: Most cells of one table (8 bytes each), and up to how many cells rows take turns, which is faster.
+#: Most cells of one table (8 bytes each), and most cells with alternating counters, which are faster.
 MOST_CELLS, TURNS_UP_TO = 2**25, 2**18
 #: Most codes of a column.
 MOST_CODES = 2**16
@@ -227,7 +227,7 @@ class CountedEngine(ContingencyEngine):
         return results
 
     def _test_many_marginally(self, candidates: np.ndarray, target: int) -> CIResults:
-        # A column that was refused counts as constant: no test of it is reliable.
+        # A refused column counts as constant: no test of it is reliable.
         n_levels = np.array([self.n_levels(c) for c in (*candidates.tolist(), target)])
         n_levels[np.isinf(n_levels)] = 1.0
         n_x, n_y = n_levels[:-1], n_levels[-1]

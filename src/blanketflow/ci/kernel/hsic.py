@@ -25,13 +25,13 @@ from . import hsic_null as null
 from .hsic_null import FEWEST_ROWS
 from .kernel_features import cross_of_joint, cross_without_each, kernel_features, low_rank_features, residual_of
 
-#: Largest size in bytes of the features that an engine keeps.
+#: Largest size in bytes of an engine's cached features.
 KEPT_BYTES = 2**28
 #: A variance below this share of k(x, x) = 1, or a difference below this share of a statistic, is rounding.
 CONSTANT, SAME = 1e-12, 1e-9
 #: The most rows for the variance given Z.
 PAIRED_ROWS = 2000
-#: With a trace error: the rows for the median distance, and for the variance given Z.
+#: With a trace error: rows for the median distance, and for the variance given Z.
 FEW_MEDIAN_ROWS, FEW_PAIRED_ROWS = 300, 400
 
 
@@ -301,7 +301,7 @@ class _HSICEngine:
         targets = side((target,))
         answers = []
         for candidate in candidates:
-            # Only the second one is permuted, so the order is fixed by name and swapping them changes nothing.
+            # Only the second one is permuted, so the order is fixed by name, which makes the test symmetric.
             is_first = self._names(candidate) < self._names((target,))
             pair = (side(candidate), targets) if is_first else (targets, side(candidate))
             answers.append(self._answer(*pair, is_given=bool(given)))
@@ -341,7 +341,7 @@ class _HSICEngine:
         return p_value, float(np.log(p_value))
 
 
-#: Largest size in bytes of the features that stand side by side; those of later columns are multiplied one by one.
+#: Largest size in bytes of concatenated features; later columns are multiplied one by one.
 BESIDE_BYTES = 2**26
 
 

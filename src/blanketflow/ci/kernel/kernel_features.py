@@ -19,13 +19,13 @@ import numpy as np
 from ...core.numerics import standardised
 from ...core.table import Column
 
-#: A landmark is left out if the others span it up to this share of k(x, x) = 1.
+#: A landmark is dropped if the others span it up to this share of k(x, x) = 1.
 SPANNED = 1e-10
 #: The largest number of rows for the median distance.
 MEDIAN_ROWS = 1000
 #: The largest number of entries of a working matrix, 32 MB.
 BLOCK = 2**22
-#: Rows of a triangle that are computed together.
+#: Rows of a triangle computed together.
 STEP = 128
 
 
@@ -244,7 +244,7 @@ def median_distance(numbers: np.ndarray) -> float:
 
 #: The largest number of entries of a working matrix, 4 MB; about log2(d) of them exist at a time.
 LANDMARK_BLOCK = 2**19
-#: Size in bytes of the products with landmarks that are stored.
+#: Size in bytes of the cached products with landmarks.
 HELD_BYTES = 2**26
 
 #: A choice of rows of a table.

@@ -29,23 +29,23 @@ from ..pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
 from ..tails import f_greater, normal_two_sided, rao_f
 from .regressions import by_weights, rounded_away
 
-#: If the unexplained share of variance is at least this, the correlation matrix is used; below it the rows are used.
-#: The matrix squares condition numbers: rounding errors of 1e-15 grow by at most the inverse of two such shares.
+#: Least unexplained share of variance for which the correlation matrix is used instead of the rows. The matrix squares
+#: condition numbers: rounding errors of 1e-15 grow by at most the inverse of two such shares.
 WELL_CONDITIONED = 1e-3
 #: An unexplained share of variance up to this is 0 except for rounding errors.
 VANISHING = 1e-11
 #: The whole matrix is computed at once if it takes at most this many multiplications (about 20 ms).
 WHOLE_MATRIX = 2**28
-#: Number of cells of the columns that are standardised at once: 8 MiB.
+#: Number of cells of columns standardised at once: 8 MiB.
 BLOCK_CELLS = 2**20
-#: Number of cells kept for pivots: 128 MiB.
+#: Number of cells cached for pivots: 128 MiB.
 KEPT_CELLS = 2**24
 
 
 class FisherZEngine:
     """Partial correlations from the correlation matrix, or from the rows where that is inaccurate."""
 
-    #: The shares of variance down to which the matrix is used, and up to which nothing is left but rounding errors.
+    #: Unexplained shares of variance down to which the matrix is used, and up to which only rounding errors remain.
     well_conditioned, vanishing = WELL_CONDITIONED, VANISHING
 
     def __init__(self, table: Table) -> None:

@@ -66,7 +66,7 @@ class Direction(NamedTuple):
     tail: tuple[float, float] = (1.0, 0.0)
 
 
-#: The result if there is nothing to compare.
+#: The result without anything to compare.
 NOTHING = Direction(0.0, 0.0, 0.0)
 
 
@@ -95,7 +95,7 @@ class LRMixedEngine:
         if len(asked := self._correlated(columns, target, given)):
             correlations = self._correlations.partial_correlations(columns[asked], target, given)
             partial[asked], log_unexplained[asked], rank = correlations
-        # Those of correlation 0 may be explained by the given columns, which the rows tell.
+        # Columns of correlation 0 may be explained by the given ones; the rows decide.
         others = np.flatnonzero(partial == 0.0)
         singles = [(candidate,) for candidate in columns[others].tolist()]
         found = self._test_each(singles, target, given, is_symmetric=self.test.is_symmetric)
@@ -254,7 +254,7 @@ class LRMixedEngine:
         directions = [direction for there, back, _ in found for direction in (there, back)]
         statistic, dof = np.array([direction[:2] for direction in directions], dtype=np.float64).reshape(-1, 2).T
         p_value, log_p = self._tails(directions, statistic, dof)
-        # Ties in p are broken by statistic and degrees of freedom, not by which column is called X.
+        # Ties in p are broken by statistic and degrees of freedom, not by the order of X and Y.
         keys = [values.reshape(m, 2) for values in (dof, statistic, log_p)]
         smaller, larger = np.lexsort(keys, axis=1).T + 2 * np.arange(m)
         is_doubled = np.log(2.0) + log_p[smaller] < log_p[larger]
@@ -335,7 +335,7 @@ def scores(response: Variable, added: np.ndarray) -> np.ndarray:
     (null, across), (_, own) = blocks
     slopes = np.linalg.pinv(null, hermitian=True) @ across
     values, directions = np.linalg.eigh(own - across.T @ slopes)
-    # Far less information than one row's is rounding: the given columns separate the classes.
+    # Much less information than that of one row is rounding: the given columns separate the classes.
     varies = values > 1e-10 * max(values.max(initial=0.0), 1.0)
     whitening = directions[:, varies] / np.sqrt(values[varies])
     return whitening.T @ (of_added - slopes.T @ of_null)

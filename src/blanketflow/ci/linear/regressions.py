@@ -165,11 +165,11 @@ def _ones(table: Table, column: int) -> np.ndarray:
     return values == values.max()
 
 
-#: The most rows that are looked at.
+#: Most rows that are used.
 MOST_ROWS = 2000
-#: The share of a function's variance that is left at half of the rows, and on average: rows beside a jump have more.
+#: Residual share of a function's variance at half of the rows, and on average: rows beside a jump have more.
 LEFT_AT_HALF, LEFT = 1e-4, 0.05
-#: Between the levels of a given label, where one standard deviation of a number is 1.
+#: Distance of the levels of a given label, in standard deviations of a number.
 FAR = 100.0
 
 
@@ -195,7 +195,7 @@ def is_function(columns: Sequence[Column], given: Sequence[Column]) -> bool:
     if len(rows) <= n_near:
         return False
     distances, near = KDTree(places).query(places, k=n_near + 1)
-    # A row among equal ones need not be its own nearest neighbour: then the farthest one is left out.
+    # Among equal rows a row may not be its own nearest neighbour; then the farthest one is dropped.
     is_self = near == rows[:, np.newaxis]
     is_self[~is_self.any(axis=1), -1] = True
     near = near[~is_self].reshape(len(rows), n_near)

@@ -19,7 +19,7 @@ from ..engines import Candidate, columns_of
 from .risk_differences import Repeats, risk_differences
 from .tree_risks import ColumnLists, TargetArrays, column_blocks, target_arrays
 
-#: The number of codes read at once for tests given nothing.
+#: Number of codes read at once for marginal tests.
 CODES = 2**24
 
 
@@ -159,7 +159,7 @@ def in_fixed_point(target: TargetArrays) -> np.ndarray:
 
 #: Codes are below this, so that they fit one byte.
 MOST_BINS = 255
-#: Equal widths into which the values of a long column are put, so that only those near a bin's end are sorted.
+#: Number of equal-width intervals of a long column's values, so that only those near a bin's end are sorted.
 WIDTHS = 2**14
 
 
@@ -203,7 +203,7 @@ def _limits(values: np.ndarray) -> np.ndarray:
     counts = np.bincount(width, minlength=WIDTHS)
     if np.count_nonzero(counts) <= MOST_BINS:
         return _limits_with_zeros(np.sort(values), 0)
-    # A larger value is never in a lower width, so an end is found in its width: all others are left out.
+    # Intervals are ordered like values, so an end is found within its interval, without the others.
     before = np.cumsum(counts) - counts
     of_end = np.searchsorted(before, ends, side="right") - 1
     is_sorted = np.zeros(WIDTHS, dtype=bool)

@@ -142,7 +142,7 @@ def held_out_losses(
     learner = Learner(table[target], model)
     numbers = np.arange(table.n_rows) if groups is None else numbers_of(groups)
     part = (derive_rng(seed, "held-out", "folds").permutation(numbers.max() + 1) % n_folds)[numbers]
-    # One constant column replaces an empty set: from it a model learns only the shares of the classes or the mean.
+    # One constant column replaces an empty set; a model learns only class shares or the mean from it.
     matrix = design(moderate(table.select(columns))).matrix if columns else np.zeros((table.n_rows, 1))
     losses = np.empty(table.n_rows)
     for fold in range(part.max() + 1):

@@ -109,8 +109,8 @@ def _by_clusters(
 
 #: Pure leaves make risk differences multiples of one constant; rounding keeps float noise from deciding ties.
 DECIMALS = 12
-#: With at most this many repeats `wilcoxon` counts all sign flips. Equals MAX_EXACT_PAIRS in kernels/signed_rank.py,
-#: which the plan must not import.
+#: Most repeats for which `wilcoxon` counts all sign flips. Equals MAX_EXACT_PAIRS in kernels/signed_rank.py, which
+#: planning must not import.
 MAX_EXACT_REPEATS = 13
 
 

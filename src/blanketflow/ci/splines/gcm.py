@@ -144,7 +144,7 @@ class _GCMEngine:
         self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> CIResults:
         n, by = self._table.n_rows, self._regression(given)
-        # Columns alone are different ones: the residuals of all of them would take memory for nothing.
+        # Single columns differ between queries, so caching all residuals would waste memory.
         left = cache(by.left) if any(len(columns) > 1 for columns in candidates) else by.left
         y, is_rounded = _together(left, targets), any(map(self._is_rounded, (*targets, *given)))
         answers = []

@@ -92,8 +92,7 @@ def _effect(u: np.ndarray, v: np.ndarray, groups: np.ndarray | None, is_signed: 
     size = float(np.sqrt((covariance**2).sum() / least))
     if not size:
         return 0.0, 0.0, 0.0
-    # How much each row changes the sum of the squared canonical correlations: of single columns 2 r (u v - r (u² +
-    # v²) / 2).
+    # Influence of each row on the sum of squared canonical correlations; of single columns 2 r (u v - r (u² + v²) / 2).
     of_rows = 2.0 * ((u @ covariance) * v).sum(axis=1) - ((u @ covariance) ** 2).sum(axis=1)
     of_rows -= ((v @ covariance.T) ** 2).sum(axis=1)
     sums = _summed(of_rows[:, np.newaxis] / (2.0 * least * size), groups)

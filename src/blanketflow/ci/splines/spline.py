@@ -158,7 +158,7 @@ class SplineEngine:
         return found
 
 
-#: 1 - leverage is at least this, and a variance that is less than its share of the largest is rounding.
+#: Lower bound of 1 - leverage; a variance below its share of the largest is rounding.
 LEAST_FREE, LEAST_VARIANCE = 1e-3, 1e-18
 
 
@@ -299,7 +299,7 @@ class Tests:
         """
         rest, share = n_rows - 1.0 - self.n_given - self.dof, self.squared / self.n_rows
         dof = np.where(rest > 0, self.dof, 0.0)
-        # Squares of products are at least those of their means, so that shares are below 1 (Hotelling's T^2).
+        # Squares of products are at least those of their means, so shares are below 1 (Hotelling's T^2).
         f = share / np.maximum(1.0 - share, 1e-9) * rest / np.maximum(dof, 1.0)
         if self.spares_power:
             f[0] = share[0] * n_rows / max(dof[0], 1.0)

@@ -8,14 +8,13 @@ from ...core.numerics import standardised
 from ...core.table import Column
 from ..linear.regressions import present_levels
 
-#: Knots of the natural splines: a number has one function less, the constant not counted. The first knots are among
-#: those of the next splines.
+#: Knots of the natural splines, one more than functions without the constant; each set contains the one before.
 KNOTS = (9, 17)
-#: A function of which others leave at most this share is theirs.
+#: A function is dropped if others leave at most this share of it.
 DEPENDENT = 1e-4
-#: Where a number leaves more than this share of its normal scores, as with heavy tails, these are a function, too.
+#: If a number leaves more than this share of its normal scores, as with heavy tails, these are a function too.
 OTHER_SHAPE = 0.1
-#: A number that shares less with its normal scores is bent along these, not along itself.
+#: A number that shares less with its normal scores is bent along these instead of itself.
 ANY_SHAPE = 0.5
 
 
@@ -62,7 +61,7 @@ def _bends(itself: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
         found = _smoothest((splines.T * counts) @ splines, natural_splines(knots, knots)[1])
         bends += [np.concatenate([np.zeros(sum(map(len, parts))), bend]) for bend in found]
         parts.append(splines.T)
-        # All that follows is of coefficients of these parts.
+        # From here on functions are coefficients of these parts.
         values = np.vstack(parts)
         number, shape, *order = (np.append(c, np.zeros(len(values) - len(c))) for c in ([1.0], [0.0, 1.0], *bends))
         if 1.0 - shared > OTHER_SHAPE:

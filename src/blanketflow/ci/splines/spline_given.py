@@ -11,14 +11,14 @@ import numpy as np
 from .spline_functions import KNOTS
 from .spline_screen import VANISHING, Rows, SplineScreen, whitening
 
-#: Cuts of a column at most, rows on either side, and how many rows smoother functions must leave of one.
+#: Most cuts of a column, rows on either side, and the rows that smoother functions must leave of one.
 MOST_CUTS, ROWS_BESIDE, LEAST_CUT = 3, 5, 0.5
-#: Functions of each of two numbers whose products are tried.
+#: Functions per number whose products are tried.
 IN_PRODUCTS = 3
-#: A column of which at most this share is left, and whose neighbours along the given columns correlate by at least so
-#: much in all, is a function of these.
+#: A column is a function of the given ones if at most this share is left, and neighbours along them have at least this
+#: total correlation.
 NOTHING_LEFT, ALIKE = 3e-3, 0.5
-#: The same, of a column whose neighbours were so much alike before functions were added.
+#: The same for the correlation of neighbours before functions were added.
 FOLLOWED = 1e-3
 
 
@@ -33,7 +33,7 @@ class GivenFunctions:
         self._sizes, combinations = screen.basis(given)
         parts = (self._rows.functions(*of) for of in zip(given, self._sizes, strict=True))
         found = np.vstack([np.empty((0, self.n_rows)), *parts])
-        # Row by row in memory: orders of the rows pick from it.
+        # Contiguous by row, for indexing by orders of the rows.
         self._by_row = found.T @ (combinations if self._rows is screen else whitening(found @ found.T)).T
         self.basis, self.leverage = self._by_row.T, 1.0 / self.n_rows + np.vecdot(self._by_row, self._by_row)
         self._numbers = [column for column in given if not screen.is_label[column] and screen.n_functions[column]]
@@ -45,7 +45,7 @@ class GivenFunctions:
         """The further functions except cuts and powers: finer splines, and products of two columns."""
         finer, products = [], []
         for column, size in zip(self._given, self._sizes, strict=True):
-            # As many as a number has, and twice as many until there are no more.
+            # The usual number of functions, doubled until there are no more.
             while column in self._numbers and size < KNOTS[-1] - 1:
                 finer.append(self._rows.finest(column)[size : 2 * size])
                 size *= 2
@@ -169,9 +169,9 @@ def _squares_of_sums(by_row: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 #: p-values up to which functions are added: finer splines, a cut, products of two columns, powers of the fit.
 FINER, CUT, PRODUCTS, POWERS = 0.005, 0.001, 0.005, 0.02
-#: The share of the rows that all functions may take.
+#: Largest number of functions, as a share of the rows.
 MOST_FUNCTIONS = 0.5
-#: Functions shorter than this, squared, are rounding; and sides that are shorter need no more functions.
+#: Functions of smaller squared length are rounding; shorter sides need no further functions.
 ROUNDING, EXPLAINED = 1e-10, 1e-8
 
 

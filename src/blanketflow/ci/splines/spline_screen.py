@@ -16,17 +16,17 @@ from ...core.table import Table
 from ..tails import f_greater, rao_f
 from .spline_functions import functions_of
 
-#: Functions of a number as X or Y, and at most as a given column.
+#: Functions of a number as X or Y, and the most of a given column.
 OF_SIDE, OF_GIVEN = 4, 8
-#: Rows for each function of all given numbers, down to `OF_SIDE` functions of each; and rows for each of these.
+#: Rows per function of all given numbers, down to `OF_SIDE` functions each; and rows per function of these.
 ROWS_PER_FUNCTION, FEWEST_ROWS = 40, 8
-#: Rows for each degree of freedom of a test of two labels, and of any.
+#: Rows per degree of freedom of a test of two labels, and of any test.
 ROWS_PER_CELL, ROWS_PER_BEND = 10, 2
-#: A function of which others leave at most this share is theirs.
+#: A function is dropped if others leave at most this share of it.
 VANISHING = 1e-6
-#: Products of functions of which others leave more than this share need no eigenvalues.
+#: Products of functions need no eigenvalues if others leave more than this share.
 WELL_CONDITIONED = 1e-3
-#: Number of cells kept for all functions of columns, and for products: 128 MiB each.
+#: Number of cells cached for all functions of columns, and for products: 128 MiB each.
 KEPT_CELLS = 2**24
 
 
@@ -86,7 +86,7 @@ class SplineScreen:
         self._starts, self._of_others, self.n_of_side = np.array(starts), np.array(of_others), np.diff(starts)
         self.n_functions = self.n_of_side + np.diff(of_others)
         self.n_straight = np.where(self.is_label, self.n_functions, np.minimum(self.n_functions, 1))
-        # What rounding has destroyed has no functions.
+        # A column destroyed by rounding has no functions.
         columns = zip(table.columns, self.n_functions.tolist(), strict=True)
         self._is_rounded = np.array([not n_found and is_rounded_away(column) for column, n_found in columns])
         self._products: dict[int, np.ndarray] = {}
@@ -154,7 +154,7 @@ class SplineScreen:
         sizes, basis = self.basis(given)
         parts.reliable[:] = self._are_reliable(columns, target, given, len(basis))
         is_fit = parts.reliable & (self.n_functions[columns] > 0) & (n_y > 0)
-        # The functions of most columns are not worth picking out.
+        # Picking out the functions of most columns is not worth it.
         if 2 * len(columns) > len(self.table):
             places, starts, of_target = slice(len(self._sides)), self._starts[columns], self._of_side(target)
         else:
@@ -165,7 +165,7 @@ class SplineScreen:
         products, rank = self._between([*given, target], [*sizes, n_y], places), len(basis)
         of_y = basis @ products[:-n_y, of_target] if n_y else basis[:, :0]
         is_single = is_fit & (self.n_straight[columns] == 1) & (self.n_straight[target] == 1)
-        # Orthonormal combinations of the functions of the given columns and, behind these, of Y.
+        # Orthonormal combinations of the functions of the given columns, then of Y.
         turned, together = np.eye(n_y), np.zeros((rank + n_y, len(products)))
         if is_single.any():
             turned = turn_in(np.eye(n_y) - of_y.T @ of_y)
@@ -210,7 +210,7 @@ class SplineScreen:
         share, f, dof = np.zeros((3, 3, len(columns)))
         nested_shares(shared, is_kept, starts, sizes, rest, VANISHING, share, f, dof)
         shares = np.stack([self._shares(bends, len(is_kept) > 1) for bends in (False, True)], axis=1)
-        # A bend decides only if its p / share is below that of the straight part, whose p is at most 1.
+        # A bend decides only if its p / share is below that of the linear part, whose p is at most 1.
         most = shares[1:].max() / shares[0].min()
         least = np.array([np.inf, *(least_f(k, rest - 1.0 - k, most) for k in range(1, OF_SIDE))])
         decides = dof > 0
@@ -318,10 +318,10 @@ def whitening(products: np.ndarray) -> np.ndarray:
     return (axes[:, kept] / np.sqrt(values[kept])).T
 
 
-#: Rows of the samples that are asked first, if there are twice as many.
+#: Rows of the samples tested first, if there are twice as many.
 SAMPLES = (2_000, 12_000)
-#: What a sample rejects at this level is rejected. All rows are asked about the rest, so that the level is right but
-#: for this, and no power is lost.
+#: A sample's rejection at this level is final. All rows test the rest, so the level is right up to this, without loss
+#: of power.
 CLEAR = 1e-9
 
 
