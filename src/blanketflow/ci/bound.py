@@ -235,32 +235,12 @@ class BoundTest:
         return None if needed is None else needed(x, target, given)
 
     def answerable(self, xs: Sequence[str], y: str, given: Sequence[str] = ()) -> list[str]:
-        """Return the columns whose tests have enough rows in a search; no test is computed.
+        """Return the columns in `xs` whose tests with `y` have enough rows in a search; no test is computed.
 
         The other tests are unreliable and, by the rules ``auto`` and ``undecided``, neither admit nor separate. A test
-        that is not answerable given a set is not answerable given a larger set, which has fewer rows per cell.
-
-        Parameters
-        ----------
-        xs : sequence of str
-            Columns to test against `y`.
-        y : str
-            The other column of each test.
-        given : sequence of str, default=()
-            Conditioning set.
-
-        Returns
-        -------
-        list of str
-            A subset of `xs` in the same order. It is all of `xs` unless the test counts cells (``g2``, ``chi2``) and
-            leaves unreliable results undecided.
-
-        Raises
-        ------
-        UnknownNameError
-            If a column is not in the table.
-        LimitReached
-            If the stage's time is used up.
+        that is not answerable given a set is not answerable given a larger set, which has fewer rows per cell. The
+        result is all of `xs` unless the test counts cells (``g2``, ``chi2``) and leaves unreliable results undecided.
+        Raises `UnknownNameError` if a column is not in the table, and `LimitReached` if the stage's time is used up.
 
         Examples
         --------
@@ -348,21 +328,11 @@ class BoundTest:
         return by_chance.taken_from(found, deviations)
 
     def chance(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> Chance:
-        """Return the mutual information expected of independent columns. Costs no test.
+        """Return the mean and deviation of the mutual information of independent columns in nats; arguments as there.
 
-        Estimates from counts are above 0 for independent columns, and grow with the number of levels and with fewer
-        rows. Only the level counts in the strata are needed.
-
-        Parameters
-        ----------
-        xs, y, given
-            As in `mutual_information`.
-
-        Returns
-        -------
-        Chance
-            `mean` and `deviation`, of shape (m,), in nats. Both are 0 for tests that count no levels, such as
-            ``fisher-z``, where the bias is the same for all columns.
+        Costs no test: only level counts in the strata are needed. Estimates from counts are above 0 for independent
+        columns, and grow with the number of levels and with fewer rows. Both are 0 for tests that count no levels, such
+        as ``fisher-z``, where the bias is the same for all columns.
 
         Examples
         --------

@@ -55,25 +55,12 @@ PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 class Described(Protocol):
     """Properties of a table on which the choice depends, besides the number of rows.
 
-    Attributes
-    ----------
-    kinds : sequence of str
-        Kinds of the features.
-    n_features : int
-        Number of features.
-    n_classes : int or None
-        Classes of the target; None for regression.
-    max_levels : int or None
-        Most levels of a categorical feature; None without one.
-    usual_levels : int or None
-        Upper quartile of the number of levels of the features, if all have levels: categories, truth values, and whole
-        numbers in a range of at most `FEW_VALUES`. Otherwise None.
-    usual_labels : int
-        The same of categories and truth values, at least 2; numbers count as 2, since they take one parameter too.
-    has_flags : bool
-        Whether two columns have two values each, whatever their type: two features, or one and a target of two classes.
-    bends : str
-        Nonlinear relations found by `bends_seen`; empty if none.
+    `n_classes` is None for regression, and `max_levels` None without a categorical feature. `usual_levels` is the upper
+    quartile of the features' numbers of levels, if all have levels: categories, truth values, and whole numbers in a
+    range of at most `FEW_VALUES`; otherwise None. `usual_labels` is the same of categories and truth values, at least
+    2; numbers count as 2, since they take one parameter too. `has_flags` means that two columns have two values each,
+    whatever their type: two features, or one and a target of two classes. `bends` names the nonlinear relations found
+    by `bends_seen`.
     """
 
     @property

@@ -26,8 +26,7 @@ from .unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS
 class Clusters:
     """The `n` clusters of a table's rows; each row is one (`are_rows`) if the design has none.
 
-    `n_free` is the number of given columns that cost no degree of freedom: stratum indicators, if each stratum lies in
-    one cluster.
+    `n_free` given columns cost no degree of freedom: stratum indicators, if each stratum lies in one cluster.
     """
 
     def __init__(self, design: Design, n_rows: int) -> None:
@@ -105,8 +104,7 @@ def judged(statistic: np.ndarray, found: Spread, rest: float) -> tuple[np.ndarra
 def clusters_of(test_id: str, table: Table, permute: str) -> np.ndarray | None:
     """Return cluster numbers from 0 on, shape (n,); None where `permute` is ``rows``.
 
-    Raises `UnsupportedError` without groups, and `DataError` if whole clusters to exchange differ in size or there is
-    one.
+    Raises `UnsupportedError` without groups, `DataError` for one group or whole ones of different sizes.
     """
     if permute == ROWS:
         return None

@@ -37,9 +37,7 @@ def nats_per_row(results: CIResults) -> np.ndarray:
 
 
 def without_small(results: CIResults, effects: np.ndarray, min_effect: float) -> CIResults:
-    """Return results with p = 1 where the effect, shape (m,) in the unit of the card, is below `min_effect`.
-
-    Methods read only p-values, so `min_effect` is applied here alone. The statistic is unchanged.
+    """Return results with p = 1 where the effect, (m,) in the card's unit, is below `min_effect`; methods read only p.
 
     >>> one = np.ones(2)
     >>> results = CIResults(one, one * 1e-9, np.log(one * 1e-9), one, one, one > 0)

@@ -164,10 +164,9 @@ class UnboundTest(Configurable):
         return self.card.column_by_column and not isinstance(self.incomplete, int)
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
-        """Return one result per test of single columns, pooled over imputed copies.
+        """Return one result per test of single columns, pooled over imputed copies; `UnsupportedError` by default.
 
-        `stacked` are results on all copies as one table, if the test `stacks_copies`. Raises `UnsupportedError` by
-        default.
+        `stacked` are results on all copies as one table, if the test `stacks_copies`.
         """
         raise UnsupportedError(f"{self.card.id} does not say how results on imputed copies are pooled.")
 

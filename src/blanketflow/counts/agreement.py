@@ -47,7 +47,7 @@ class Coding:
         return max(len(self.levels) - 1, 1) if self.kind == CATEGORICAL else 1
 
     def parts(self, column: Column) -> np.ndarray:
-        """Return the summed columns of some cells, (n, n_parts): numbers, or indicators of all labels but the first.
+        """Return the summed columns, (n, n_parts): numbers, or indicators of all labels but the first.
 
         A column of one label is 0. Raises `DataError` like `codes`.
         """

@@ -28,8 +28,8 @@ VANISHING = 1e-8
 class SummedCorrelations:
     """Correlations from cross products, with the methods of `fisher_z.Correlations` that need no rows.
 
-    A number is one part, a label has the indicators of all levels but the first. `rounded` are the positions of varying
-    columns that rounding has destroyed.
+    A number is one part, a label has the indicators of all levels but the first. `rounded` columns vary, but rounding
+    has destroyed them.
     """
 
     def __init__(self, table: SummedTable, test: str) -> None:

@@ -124,9 +124,9 @@ class SufficientStatistics:
         return tuple(sorted(set(names), key=self.agreement.names.index))
 
     def counted(self, names: Columns) -> np.ndarray | None:
-        """Return the table of some columns from the smallest that contains it, with axes in the order of the query.
+        """Return the table of columns as queried from the smallest that contains it; None if refused.
 
-        None if it was refused. Raises `TablesNotCounted` if no table contains it.
+        Raises `TablesNotCounted` if no table contains it.
         """
         holding = set.intersection(*(self._holding[name] for name in names)) if names else {*self.counts}
         if not holding:
@@ -157,9 +157,8 @@ class SufficientStatistics:
         return {*self.refused}
 
     def merged(self, other: SufficientStatistics) -> SufficientStatistics:
-        """Return the statistics of the rows of both; tables refused by or missing in one are refused.
-
-        Raises `DataError` if they come from different agreements.
+        """Return the statistics of the rows of both, refusing tables missing in one; raises `DataError` if agreements
+        differ.
         """
         if not self.agreement.is_like(other.agreement):
             raise DataError(

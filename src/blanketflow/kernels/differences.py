@@ -1,8 +1,4 @@
-"""Distances between rows, nearest rows, and sums of differences over pairs of rows for each column.
-
-A distance is the sum over columns of absolute differences, of a range of at most 1, or of 0 or 1 for equal or different
-levels.
-"""
+"""Distances of rows (sums over columns of differences in 0 to 1), nearest rows, and sums of differences of pairs."""
 
 from __future__ import annotations
 

@@ -28,29 +28,22 @@ def shares(
     weights: np.ndarray | None = None,
     nothing: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the weight of each set in the answer, shape (n_sets,), with sum 1.
+    """Return the weight of each set in the answer, shape (n_sets,), from `sizes` and held-out `losses`; the sum is 1.
 
-    The probability that a set loses nothing is that of a Gaussian with the standard error of its difference to the best
-    set. From the smallest size on, each size is taken with the mean probability of its sets, otherwise the next one. A
-    set's weight is the probability of its size, shared within a size in proportion to the sets' probabilities. Features
+    `losses`, (n_sets, n_losses, n_rows), are on a scale on which `MOST_LOST` is little. The probability that a set
+    loses nothing is that of a Gaussian with the standard error of its difference to the best set, the smallest over the
+    losses. If each set loses by one, since they disagree about the best set, the last loss decides alone: a proper
+    score, such as Brier's, since of many uninformative sets one has fewer errors by chance, but worse probabilities
+    than no feature. With `nothing`, (n_losses, n_rows), the losses without features, `SHARE_OF_GAIN` of the best set's
+    gain replaces `MOST_LOST`.
+
+    From the smallest size on, each size is taken with the mean probability of its sets, otherwise the next one. A set's
+    weight is the probability of its size, shared within a size in proportion to the sets' probabilities. Features
     common to most of the weight vary less between samples than the smallest set below a threshold.
 
-    Parameters
-    ----------
-    losses : ndarray of shape (n_sets, n_losses, n_rows)
-        Held-out loss of each row, on a scale on which `MOST_LOST` is little. The smallest probability over the losses
-        counts. If each set loses by one, since they disagree about the best set, the last decides alone: a proper
-        score, such as Brier's. Of many uninformative sets one has fewer errors by chance, but worse probabilities than
-        no feature.
-    sizes : ndarray of shape (n_sets,)
-        Number of features.
-    n_parts : int
-        K parts of the cross-validation. Training rows overlap, so the variance of a mean difference over n rows is
-        about 1 + K / (K - 1) times that of independent rows (Nadeau and Bengio, 2003, doi:10.1023/A:1024068626366).
-    weights : ndarray of shape (n_rows,), optional
-        Multiplicity of each row.
-    nothing : ndarray of shape (n_losses, n_rows), optional
-        The losses without features; then `SHARE_OF_GAIN` of the best set's gain over them replaces `MOST_LOST`.
+    Training rows of the K = `n_parts` parts overlap, so the variance of a mean difference over n rows is about 1 + K /
+    (K - 1) times that of independent rows (Nadeau and Bengio, 2003, doi:10.1023/A:1024068626366). `weights`, (n_rows,),
+    are multiplicities.
 
     >>> errors = np.array([[[0, 1, 0, 1]], [[0, 0, 0, 0]], [[0, 0, 0, 0]]])
     >>> shares(errors, np.array([0, 1, 2]), n_parts=2).round(2).tolist()

@@ -39,21 +39,12 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The result for one selected feature on rows that the search did not use.
+    """The test of one selected feature given the others, on rows that the search did not use.
 
-    Attributes
-    ----------
-    feature : str
-        Name of the feature.
-    statistic : float
-        Of the generalised covariance measure.
-    p_value : float
-        Of independence from the target given the other selected features; not corrected for several features.
-    effect, low, high : float
-        Correlation of the residuals of feature and target given the others, -1 to 1, with its 95 % interval; Cramér's V
-        of the residuals, 0 to 1, if one has more than two levels.
-    confirmed : bool
-        Whether p is at most 0.05 after Holm's correction for all selected features.
+    `statistic` is that of the generalised covariance measure; `p_value` is not corrected for several features, and
+    `confirmed` means that it is at most 0.05 after Holm's correction. `effect` is the correlation of the residuals of
+    feature and target, -1 to 1, with the 95 % interval `low` to `high`; Cramér's V of the residuals, 0 to 1, if one has
+    more than two levels.
     """
 
     feature: str
@@ -200,23 +191,11 @@ ROUNDING = 1e-9
 class RepeatedConfirmation(Confirmation):
     """The combined result of several splits for one feature.
 
-    Attributes
-    ----------
-    feature : str
-        Name of the feature.
-    statistic, effect : float
-        Medians over the splits that tested it.
-    p_value : float
-        By the quantile rule from the p-values of all splits, 1 where it was not tested; not corrected for several
-        features.
-    low, high : float
-        95 % interval: the effects not rejected by the quantile rule, on Fisher's scale. NaN if all are rejected.
-    confirmed : bool
-        Whether the rule's p-value is at most 0.05 after each split's was multiplied by its number of members.
-    member : bool
-        Whether it is in the selected set, that of the first split.
-    splits : int
-        Number of splits that selected and tested it.
+    `statistic` and `effect` are medians over the `splits` that selected and tested it. `p_value`, by the quantile rule
+    from all splits (1 where it was not tested), is not corrected for several features; `confirmed` means that it is at
+    most 0.05 after each split's p-value was multiplied by its number of members. `low` to `high` is a 95 % interval:
+    the effects not rejected by the quantile rule, on Fisher's scale, NaN if all are rejected. `member` means that it is
+    in the selected set, that of the first split.
     """
 
     member: bool

@@ -48,8 +48,8 @@ class EveryTarget:
     def dealt(self, targets: list[str], n: int) -> Answers:
         """Return the results, with the targets distributed over n processes.
 
-        Divide-and-conquer methods also search from a target's neighbours, nearly all columns in each process. So these
-        searches are distributed first, and all processes get their results.
+        Divide-and-conquer methods search from a target's neighbours first: distributed once, with results for all
+        processes.
         """
         near: Found = {}
         marginal: dict[str, CIResults] = {}

@@ -1,7 +1,7 @@
-"""The problem that a search passes to a method, with prior knowledge of features, effects and feature groups.
+"""The problem passed to a method, with prior knowledge: excluded features are removed, included ones stay in the
+answer.
 
-Excluded features are removed, included ones stay in the answer. A method sees each group as one feature, and its
-decisions apply to all columns of the group.
+A method sees each feature group as one feature, and its decisions apply to all columns of the group.
 """
 
 from __future__ import annotations

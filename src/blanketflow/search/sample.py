@@ -21,24 +21,11 @@ from ..data.impute import impute
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows that a search reads: features and target, with their design.
+    """The rows that a search reads: `features` with their design (sampling weights, clusters, strata), and `target`.
 
-    Parameters
-    ----------
-    features : Table
-        With the design of the rows: sampling weights, clusters and strata.
-    target : Column
-        Categorical for classification, else numeric; without missing cells.
-    task : str
-        ``classification`` or ``regression``.
-    groups : ndarray of shape (n,), optional
-        Numbers of rows that are never separated in splits.
-    are_counted : bool
-        Whether rows represent several equal rows each.
-    gaps : mapping of str to int
-        Number of missing cells by feature.
-    notes : tuple of str
-        Remarks on how the table was read.
+    The target is categorical for classification, else numeric, without missing cells. `groups`, (n,), are numbers of
+    rows that are never separated in splits; `are_counted` says whether rows represent several equal ones; `gaps` counts
+    missing cells by feature; `notes` are remarks on how the table was read.
     """
 
     features: Table
@@ -66,9 +53,8 @@ def rows_at_hand(
 ) -> tuple[Table, Column, np.ndarray | None, bool]:
     """Return features and target with rows repeated by their counts, group numbers, and whether any row was repeated.
 
-    Weights that are all one change nothing. Sampling weights and groups are the design of the features. With `drop`,
-    rows with missing cells are dropped first. Raises `DataError` if weights or groups do not have one entry per row or
-    have missing entries, or weights are not as declared.
+    Sampling weights and groups are the design of the features. With `drop`, incomplete rows are dropped first. Raises
+    `DataError` unless weights and groups are complete, one per row, and weights as declared.
     """
     together = None if groups is None else labels_as_numbers(name, "groups", groups, features.n_rows)
     rows, shares = None, None

@@ -67,10 +67,9 @@ def cut_points_of_rows(values: np.ndarray, bins: int, binning: str) -> np.ndarra
 def borders_by_order(
     order_statistics: Callable[[np.ndarray], np.ndarray], n_rows: int, bins: int, binning: str
 ) -> np.ndarray:
-    """Return the borders of k columns, (k, bins - 1), from the few order statistics that they depend on.
+    """Return the borders of k columns like `cut_points_of_rows`, (k, bins - 1), equal to `cut_points` to the last bit.
 
-    Only for ``quantile`` and ``uniform``. `order_statistics` returns the values at given positions of each sorted
-    column, shape (k, positions). Borders ascend with repetitions and equal `cut_points` to the last bit.
+    `order_statistics` returns the values at given positions of each sorted column, shape (k, positions).
     """
     if binning == "uniform":
         low, high = order_statistics(np.array([0, n_rows - 1])).T

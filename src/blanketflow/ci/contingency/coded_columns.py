@@ -1,7 +1,6 @@
-"""Level codes of a table's columns for the contingency kernels: lists of rows per level, or bit sets.
+"""Level codes of columns for the contingency kernels, coded on first use: lists of rows per level, or bit sets.
 
-Columns are coded on first use. Queries for many columns use bit sets of all columns; sparse columns are coded from
-their stored cells. A group becomes one column, whose levels are the occurring combinations.
+Bit sets of all columns serve queries for many. A group becomes one column, whose levels are the occurring combinations.
 """
 
 from __future__ import annotations
@@ -350,11 +349,10 @@ class PackedColumns:
 def code_cells(
     columns: SparseColumns, start: int, stop: int, bins: int, binning: str, most_levels: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Code the stored cells of sparse columns like `level_codes` but with zero first; return uint8 codes and level
-    counts.
+    """Code the cells of sparse columns like `level_codes` but with zero first; return uint8 codes and level counts.
 
-    The count is 0 for columns that must be coded one by one: `binning` needs more than a few order statistics, or
-    `bins` is above `most_levels`, at most 255.
+    The count is 0 for columns that must be coded singly: `binning` needs more than a few order statistics, or `bins`
+    exceeds `most_levels`, at most 255.
     """
     from ...kernels import packed_cells
 

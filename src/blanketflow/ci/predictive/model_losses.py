@@ -24,8 +24,7 @@ CALIBRATION_FOLDS = 5
 class Learner:
     """Fits a model of a target. The loss is log-loss for classes, and squared error over the variance for numbers.
 
-    The model is as for `models.get_model`. `certified` uses the model's setting, if any, in which `used_columns` is
-    known.
+    The model is as for `models.get_model`; `certified` selects its setting, if any, with known `used_columns`.
     """
 
     def __init__(self, column: Column, model: Any, certified: bool = False) -> None:
