@@ -1,1 +1,1 @@
-"""Types, registry, cards, errors and seeds: what every other part stands on. Imports numpy only."""
+"""Types, registry, cards, errors and seeds that all other parts use. Imports numpy only."""

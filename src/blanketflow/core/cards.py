@@ -1,4 +1,4 @@
-"""The card of a method, test or model: what it is, accepts and guarantees. Readable without its dependencies."""
+"""Cards of methods, tests and models: what they are, accept and guarantee. Readable without their dependencies."""
 
 from __future__ import annotations
 
@@ -29,59 +29,55 @@ class Card:
     Parameters
     ----------
     id : str
-        The name used in configs, artefacts and reports, ``[a-z0-9][a-z0-9-]*``.
+        Name in configs, artefacts and reports, ``[a-z0-9][a-z0-9-]*``.
     name : str
-        The name that the literature uses.
+        Name in the literature.
     family : str
         ``causal``, ``filter``, ``kernel``, ``wrapper``, ``reference``, ``ci-test``, ``model`` or ``source``.
     summary : str
         One sentence.
     reference : str
-        Citation with DOI where there is one.
+        Citation, with DOI if there is one.
     kinds : tuple of str
-        Kinds of feature columns accepted, out of `KINDS`.
+        Accepted kinds of feature columns, from `KINDS`.
     tasks : tuple of str
         ``classification`` and/or ``regression``.
     guarantee : str
-        What is proved, or ``none``; for tests, what is known of their p-values.
+        What is proved, or ``none``; for tests, what is known about their p-values.
     cost : str
-        Number of tests (methods) or work per test (tests), in d features and n rows; psi features in a ranking.
+        Number of tests (methods) or work per test (tests), for d features, n rows, psi features in a ranking.
     work : str
-        For methods: how its work grows, a key of `WORK` in `workflow/cost.py`. Empty: like
-        most methods of its family.
+        Methods: growth of the work, a key of `WORK` in `workflow/cost.py`. Empty: the default of the family.
     formula : str
-        For methods that rank features: the formula that they rank by.
+        Methods that rank features: the criterion.
     importance : str
-        For methods: what the importance of a feature is, with its unit. Empty: see `means_by_importance`.
+        Methods: meaning and unit of the importance. Empty: see `means_by_importance`.
     symmetric : bool
-        For tests: swapping X and T changes nothing.
+        Tests: whether swapping X and T changes nothing.
     measures : tuple of str
-        For tests: what a method may read from the results, out of ``p-value``, ``mutual-information``, ``entropy``
-        and ``hsic``.
+        Tests: what a method may read from results: ``p-value``, ``mutual-information``, ``entropy``, ``hsic``.
     p_values : str
-        For tests: whether p-values are ``exact``, ``asymptotic`` or ``resampled``.
+        Tests: ``exact``, ``asymptotic`` or ``resampled``.
     misleads : str
-        For tests: where its p-values are no error rates, with the rates that were measured. `select`, runs and
-        reports say it.
+        Tests: where p-values do not control the error rate, with measured rates. `select`, runs and reports show it.
     effect : str
-        For tests: the size of an effect that does not grow with the rows, and its unit, which `min_effect` is compared
-        with. Empty: the test knows none.
+        Tests: the effect that `min_effect` limits, which does not grow with the rows, and its unit. Empty: none.
     incomplete : tuple of str
-        For tests: what they can do where cells are missing, out of ``pairwise`` (each test on the rows complete for its
-        columns) and ``imputations`` (pooled over imputed copies).
+        Tests: support of missing cells: ``pairwise`` (each test uses the rows complete for its columns),
+        ``imputations`` (pooled over imputed copies).
     takes_max_rows : bool
-        For tests, and methods without one: beyond `max_rows` a sample of the rows is taken, since models or functions
-        are fitted, or rows are compared with rows.
+        Tests, and methods without one: whether more than `max_rows` rows are sampled, because models or functions are
+        fitted, or rows are compared with each other.
     design_based : bool
-        For tests: p-values know which rows are of one cluster, and sampling weights, if the table has a `Design`.
+        Tests: whether p-values account for clusters and sampling weights of a `Design`.
     column_sets : bool
-        For tests: X may be a set of columns, tested as one joint variable.
+        Tests: whether X may be a set of columns, tested as one joint variable.
     column_by_column : bool
-        For tests: the result for a column given nothing depends on that column and the target only, so that columns
-        can be tested in separate jobs.
+        Tests: whether the marginal result of a column depends on it and the target only, so that columns can be tested
+        in separate jobs.
     max_classes : int or None
-        For tests whose `kinds` exclude categorical columns: columns of at most this many levels, and targets of at
-        most this many classes, are still accepted. None: no exception, and no limit on the target's classes.
+        Tests whose `kinds` exclude categorical columns: columns of at most this many levels, and targets of at most
+        this many classes, are accepted. None: no exception, and no limit on classes.
 
     Examples
     --------
@@ -115,7 +111,7 @@ class Card:
 
     @property
     def means_by_importance(self) -> str:
-        """What the importance of a feature is: the card's own words, or what it is in most methods of the family.
+        """Meaning of the importance of a feature: that of the card, or the default of the family.
 
         Examples
         --------

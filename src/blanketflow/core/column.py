@@ -1,4 +1,4 @@
-"""Columns of a table: dense or sparse single ones, and the columns of a wide matrix, which are made on demand."""
+"""Columns of a table: single dense or sparse ones, and columns of a wide matrix, created on demand."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ FIRST_ROWS = 64
 
 @dataclass(frozen=True)
 class SparseValues:
-    """The non-zero entries of one column of length `n_rows`: `rows` (ascending) and `values`, shape (nnz,)."""
+    """Non-zero entries of a column of length `n_rows`: `rows`, ascending, and `values`, both of shape (nnz,)."""
 
     rows: np.ndarray
     values: np.ndarray
     n_rows: int
 
     def dense(self, dtype: np.dtype | type = np.float64) -> np.ndarray:
-        """Return the whole column, shape (n_rows,)."""
+        """Return the column as an array, shape (n_rows,)."""
         out = np.zeros(self.n_rows, dtype=dtype)
         out[self.rows] = self.values
         return out
 
     def take(self, rows: np.ndarray) -> SparseValues:
-        """Return the column at `rows`: distinct in any order, or ascending with repeats."""
+        """Return the column at `rows`: unique in any order, or ascending with repeats."""
         if are_repeated(rows):
             which, at = places_of(self.rows, rows)
             return SparseValues(at, self.values[which], len(rows))
@@ -49,13 +49,13 @@ class Column:
     Parameters
     ----------
     name : str
-        Its name, unique in a table.
+        Name, unique in a table.
     kind : str
         ``numeric``, ``integer``, ``boolean`` or ``categorical``.
     values : ndarray of shape (n,) or SparseValues
         Numbers; for a categorical column the codes 0 .. len(levels) - 1. Missing: NaN, or code -1.
     levels : tuple of str
-        Labels of a categorical column, empty otherwise.
+        Labels of a categorical column, else empty.
     """
 
     name: str
@@ -65,17 +65,17 @@ class Column:
 
     @property
     def n_rows(self) -> int:
-        """Its length."""
+        """Number of rows."""
         return self.values.n_rows if isinstance(self.values, SparseValues) else len(self.values)
 
     def numbers(self) -> np.ndarray:
-        """Return the column as float64, shape (n,); a categorical column gives its codes."""
+        """Return the column as float64, shape (n,); codes for a categorical column."""
         if isinstance(self.values, SparseValues):
             return self.values.dense()
         return np.asarray(self.values, dtype=np.float64)
 
     def cells(self) -> np.ndarray:
-        """Return the column as it is held, dense: whole numbers beyond 2**53, which floats would round, are exact."""
+        """Return the dense column in its own dtype: integers beyond 2**53, which floats would round, are exact."""
         return self.values.dense() if isinstance(self.values, SparseValues) else self.values
 
     @property
@@ -103,7 +103,7 @@ class Column:
         return int(np.count_nonzero(np.isinf(values))) if values.dtype.kind == "f" else 0
 
     def is_constant(self) -> bool:
-        """Whether there is at most one value besides missing cells; the range of finite numbers may be infinite."""
+        """Whether the column has at most one value besides missing cells."""
         values = self.values
         if isinstance(values, SparseValues):
             values = np.append(values.values, [0] * (len(values.values) < values.n_rows))  # the others are zeros
@@ -121,16 +121,14 @@ class Column:
 
 
 def are_repeated(rows: np.ndarray) -> bool:
-    """Return whether rows are ascending, and some of them come several times."""
+    """Return whether ascending rows contain repeats."""
     steps = np.diff(rows)
     return bool(len(steps) and (steps >= 0).all() and not steps.all())
 
 
 def places_of(cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for every place that a cell's row has among ascending rows which cell it is, and the place.
+    """Return the index of a cell and its place, for each occurrence of the cell's row in ascending `rows`.
 
-    Examples
-    --------
     >>> which, at = places_of(np.array([1, 4]), np.array([0, 1, 1, 2, 4]))
     >>> which.tolist(), at.tolist()
     ([0, 0, 1], [1, 2, 4])
@@ -147,7 +145,7 @@ MATRIX_CELLS, SPARSE_CELLS = 2**22, 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class WideColumns(Sequence[Column]):
-    """Columns of one kind that are held together, followed by single columns (`more`), such as a target."""
+    """Columns of one kind, stored as one block, followed by single columns (`more`), such as a target."""
 
     names: Sequence[str] = field(init=False)
     more: tuple[Column, ...] = ()
@@ -155,32 +153,32 @@ class WideColumns(Sequence[Column]):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """The kind of the columns that are held together."""
+        """Kind of the columns of the block."""
 
     @property
     @abstractmethod
     def n_rows(self) -> int:
-        """Length of every column."""
+        """Number of rows."""
 
     @abstractmethod
     def column(self, at: int) -> Column:
-        """Return one of the columns that are held together."""
+        """Return one column of the block."""
 
     @abstractmethod
     def take(self, rows: np.ndarray) -> Self:
-        """Return all columns at some rows: distinct in any order, or ascending with repeats."""
+        """Return all columns at some rows: unique in any order, or ascending with repeats."""
 
     @abstractmethod
     def at(self, positions: np.ndarray) -> Self:
-        """Return some of the columns that are held together, in the order asked; the columns after them stay."""
+        """Return some columns of the block, in the given order, and all of `more`."""
 
     @abstractmethod
     def first_with_gaps(self) -> int | None:
-        """Return which of the columns held together is the first with a missing or infinite cell."""
+        """Return the first column of the block with a missing or infinite cell."""
 
     @abstractmethod
     def held_varying(self) -> np.ndarray:
-        """Return which of the columns held together have two values besides missing cells, shape (number of names,)."""
+        """Return which columns of the block have two values besides missing cells, shape (number of names,)."""
 
     def varying(self) -> np.ndarray:
         """Return which columns have two values besides missing cells, shape (d,)."""
@@ -202,7 +200,7 @@ class WideColumns(Sequence[Column]):
         return self.column(at) if at < len(self.names) else self.more[at - len(self.names)]
 
     def one_of_each(self) -> Iterator[Column]:
-        """Yield columns that represent all: one of the columns held together, and every single column."""
+        """Yield one column of the block, and every single column."""
         if len(self.names):
             yield self.column(0)
         yield from self.more
@@ -224,12 +222,12 @@ class MatrixColumns(WideColumns):
 
     @property
     def kind(self) -> str:
-        """The kind of every column of the matrix."""
+        """Kind of all columns."""
         return {"b": BOOLEAN, "i": INTEGER, "u": INTEGER}.get(self.matrix.dtype.kind, NUMERIC)
 
     @property
     def n_rows(self) -> int:
-        """Length of every column."""
+        """Number of rows."""
         return len(self.matrix)
 
     def column(self, at: int) -> Column:
@@ -242,13 +240,13 @@ class MatrixColumns(WideColumns):
         return replace(self, matrix=self.matrix[rows], more=tuple(column.take(rows) for column in self.more))
 
     def at(self, positions: np.ndarray) -> MatrixColumns:
-        """Return some of the columns, in the order asked, with the matrix laid out in memory as it is."""
+        """Return some columns, in the given order; the memory layout of the matrix is preserved."""
         names, matrix = [self.names[at] for at in positions.tolist()], self.matrix
         is_by_column = matrix.flags.f_contiguous
         return replace(self, names=names, matrix=matrix.T[positions].T if is_by_column else matrix.take(positions, 1))
 
     def first_with_gaps(self) -> int | None:
-        """Return the first column of the matrix with a cell that is not a finite number."""
+        """Return the first column with a cell that is not finite."""
         if self.kind == NUMERIC:
             width = max(1, MATRIX_CELLS // max(1, len(self.matrix)))
             for start in range(0, self.matrix.shape[1], width):
@@ -258,7 +256,7 @@ class MatrixColumns(WideColumns):
         return None
 
     def held_varying(self) -> np.ndarray:
-        """Return which columns of the matrix vary: most do within the first rows, and only the others are read."""
+        """Return which columns vary. Most do within the first rows; only the others are read completely."""
         found = _vary(self.matrix[:FIRST_ROWS])
         left = np.flatnonzero(~found)
         width = max(1, MATRIX_CELLS // max(1, len(self.matrix)))
@@ -270,11 +268,11 @@ class MatrixColumns(WideColumns):
 
 @dataclass(frozen=True)
 class SparseColumns(WideColumns):
-    """A compressed sparse column matrix as a sequence of columns.
+    """A compressed sparse column (CSC) matrix as a sequence of columns.
 
-    `starts`, (d + 1,), says where the cells of each column begin, and where the last column ends. `rows`, int32, and
-    `values`, (cells,), are the cells' rows, ascending within a column, and their values; a stored zero is a zero like
-    any other. `height` is the number of rows of the matrix, and `is_kind` the kind of every column.
+    `starts`, (d + 1,), is the index pointer. `rows`, int32, and `values`, both (nnz,), are row indices, ascending
+    within a column, and values; stored zeros are allowed. `height` is the number of rows, `is_kind` the kind of all
+    columns.
 
     Examples
     --------
@@ -292,12 +290,12 @@ class SparseColumns(WideColumns):
 
     @property
     def kind(self) -> str:
-        """The kind of every column of the matrix."""
+        """Kind of all columns."""
         return self.is_kind
 
     @property
     def n_rows(self) -> int:
-        """Length of every column."""
+        """Number of rows."""
         return self.height
 
     def column(self, at: int) -> Column:
@@ -306,10 +304,8 @@ class SparseColumns(WideColumns):
         return Column(self.names[at], self.kind, SparseValues(self.rows[cells], self.values[cells], self.height))
 
     def blocks(self, most_cells: int) -> Iterator[tuple[int, int]]:
-        """Yield ``(start, stop)`` of blocks of columns that hold no more cells, unless one alone does.
+        """Yield ``(start, stop)`` of blocks of columns with at most this many cells, or of one column with more.
 
-        Examples
-        --------
         >>> starts = np.array([0, 2, 3, 3, 9])
         >>> columns = SparseColumns(list("abcd"), starts, np.zeros(9), np.zeros(9), 10, "numeric")
         >>> list(columns.blocks(3))
@@ -364,7 +360,7 @@ class SparseColumns(WideColumns):
         return replace(self, names=names, starts=starts, rows=self.rows[cells], values=self.values[cells])
 
     def first_with_gaps(self) -> int | None:
-        """Return the first column of the matrix with a cell that is not a finite number."""
+        """Return the first column with a cell that is not finite."""
         if self.kind == NUMERIC and self.values.dtype.kind == "f":
             is_finite = np.isfinite(self.values)
             if not is_finite.all():
@@ -372,7 +368,7 @@ class SparseColumns(WideColumns):
         return None
 
     def held_varying(self) -> np.ndarray:
-        """Return which columns of the matrix vary, from their stored cells."""
+        """Return which columns vary, from their stored cells."""
         sizes = np.diff(self.starts)
         low, high = np.zeros(len(sizes)), np.zeros(len(sizes))
         filled = np.flatnonzero(sizes)
@@ -385,7 +381,7 @@ class SparseColumns(WideColumns):
 
 
 def _vary(cells: np.ndarray) -> np.ndarray:
-    """Return which columns of some cells, shape (n, d), have two values besides NaN; all are NaN in one of no value."""
+    """Return which columns of cells, shape (n, d), have two values besides NaN."""
     if not len(cells):
         return np.zeros(cells.shape[1], dtype=bool)
     return np.less(np.fmin.reduce(cells, axis=0), np.fmax.reduce(cells, axis=0))

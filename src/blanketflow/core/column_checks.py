@@ -149,9 +149,9 @@ def clusters_of_copies(table: Table, names: Sequence[str]) -> list[list[int]]:
 
 
 def nearly_equal(columns: np.ndarray, near: float) -> list[list[int]]:
-    """Return the clusters of columns whose absolute correlation with the first one of their cluster is at least `near`.
+    """Return clusters of columns whose absolute correlation with the first of the cluster is at least `near`.
 
-    `columns`, shape (m, n), are `standardised`. A cluster may have one column.
+    `columns`, (m, n), are `standardised`. A cluster may have one column.
     """
     found, left = [], np.ones(len(columns), dtype=bool)
     for start in range(0, len(columns), BLOCK):
@@ -278,14 +278,13 @@ NAMED = 2
 
 
 def bends_seen(features: Table, target: Column | None) -> str:
-    """Return in words which pairs of numeric columns have a nonlinear relation, the clearest first; empty if none.
+    """Return texts on pairs of numeric columns with a nonlinear relation, the clearest first.
 
-    For each pair, `POWERS` of one column's normal scores are added to the linear regression of the other on it, and
-    tested by a score test that is robust to unequal variances (White, 1980, doi:10.2307/1912934). Both the raw values
-    and the normal scores must reject at `ALARM` / number of tests: heavy tails give false alarms on raw values, and
-    monotone relations on scores.
+    For each pair, `POWERS` of one column's normal scores are added to the linear regression of the other on it, with a
+    score test robust to unequal variances (White, 1980, doi:10.2307/1912934). Raw values and normal scores must both
+    reject at `ALARM` / number of tests: heavy tails give false alarms on raw values, monotone relations on scores.
 
-    At most `MOST_ROWS` random rows and `MOST_PAIRS` pairs are tested: the target with features, and features with each
+    Tests at most `MOST_ROWS` random rows and `MOST_PAIRS` pairs: the target with features, then features with each
     other. Labels, flags, and columns with missing cells in these rows are skipped.
 
     Examples
@@ -311,7 +310,7 @@ def bends_seen(features: Table, target: Column | None) -> str:
 
 
 def _looked_at(features: Table, target: Column | None) -> tuple[list[Column], list[tuple[int, int]]]:
-    """Return some rows of numbers, and the pairs of these to look at, by position."""
+    """Return some rows of numbers, and the pairs of columns to test, by position."""
     rng = derive_rng(0, "bends")
     rows = np.sort(rng.permutation(features.n_rows)[:MOST_ROWS])
     order = by_names(features.names) if len(features) <= MOST_SORTED else None  # the order of the table decides nothing
@@ -332,7 +331,7 @@ def _is_number(column: Column) -> bool:
 
 
 def _scores(values: np.ndarray) -> np.ndarray:
-    """Return each row of values as normal scores, nearly: to 0.01."""
+    """Return the normal scores of each row of values, accurate to 0.01."""
     found = np.empty_like(values)
     for row, scored in zip(values, found, strict=True):
         _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
@@ -345,7 +344,7 @@ def _scores(values: np.ndarray) -> np.ndarray:
 
 
 def _log_p(values: np.ndarray, scores: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Return for each pair of positions log p of whether bends of the second column tell more of the first."""
+    """Return, for each pair of positions, log p of the test that powers of the second column explain the first."""
     log_p, centred = np.zeros(len(pairs)), standardised(values)
     for x in np.unique(pairs[:, 1]).tolist():
         straight = centred[x : x + 1]

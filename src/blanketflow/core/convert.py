@@ -1,8 +1,7 @@
-"""Converts what callers pass to a `Table`: frames, arrays, sparse matrices, weights, groups and strata of rows.
+"""Converts frames, arrays, sparse matrices, weights, groups and strata of rows to a `Table` and arrays.
 
-Neither pandas nor scipy is imported. Object cells that are all numbers become numbers: ints of any size, floats,
-`Decimal`, `Fraction`, with gaps among them. Columns of whole numbers beyond 2^53, which floats would round, are stored
-as differences from their minimum; no test or method depends on the origin of a numeric column.
+Imports neither pandas nor scipy. Object cells that are all numbers become numbers. Columns of integers beyond 2^53,
+which floats would round, are stored as differences from their minimum; no result depends on the origin of a column.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ _NAME = "a column has the name"
 def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
     """Return a DataFrame, an array (n, d) or a scipy sparse matrix (n, d) as a `Table`.
 
-    Columns of text, booleans or categories are discrete, all others numeric; so are objects that are all numbers, as
-    `column_of_objects` reads them. The columns of an array are named by `names`, or ``x0 .. x(d-1)`` as scikit-learn
-    names them. Masked cells of an array of `numpy.ma` are missing. Raises `DataError` if `X` is not two-dimensional,
-    two columns share a name, a name or label is not Unicode text, or a column holds dates, times or other objects.
+    Text, booleans and categories are discrete, other columns numeric, also objects that are all numbers. Columns of an
+    array are named by `names`, or ``x0 .. x(d-1)`` as in scikit-learn. Masked cells are missing. Raises `DataError` if
+    `X` is not two-dimensional, names repeat, a name or label is not Unicode, or a column has dates, times or other
+    objects.
     """
     if isinstance(X, Table):
         return X
@@ -57,12 +56,8 @@ def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
 
 
 def without_mask(values: Any) -> Any:
-    """Return a masked array of numpy as an array whose masked cells are missing, and anything else as it is.
+    """Return an array with masked cells as NaN (numbers and booleans, as floats) or None; other input unchanged.
 
-    They are NaN among numbers and truth values, which become floats, and None among others.
-
-    Examples
-    --------
     >>> without_mask(np.ma.masked_array([1, 2], mask=[False, True])).tolist()
     [1.0, nan]
     """
@@ -80,7 +75,7 @@ def _with_none(values: np.ma.MaskedArray) -> np.ndarray:
 
 
 def _from_masked(name: str, values: np.ma.MaskedArray) -> Column:
-    """Return a column of a masked array, of the kind that it would have without gaps."""
+    """Return a column of a masked array, of the kind that it has without missing cells."""
     if values.dtype.kind == "b":
         return Column(name, BOOLEAN, without_mask(values).astype(np.float64))
     if values.dtype.kind in "iu" and not values.mask.all():
@@ -115,13 +110,10 @@ def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
 
 
 def column_of_objects(name: str, values: np.ndarray) -> Column:
-    """Make a column of an array of any dtype; an object array of numbers is read as numbers, not as labels.
+    """Create a column from an array of any dtype; an object array of numbers gives numbers, not labels.
 
-    Large whole numbers are read by `exact_or_near`. `Decimal` and `Fraction` become the nearest float, infinite if
-    too large. None and NaN are missing.
+    `exact_or_near` converts large integers. `Decimal` and `Fraction` become the nearest float, infinite if too large.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> column_of_objects("a", np.array([Fraction(1, 2), None], dtype=object)).values.tolist()
     [0.5, nan]
@@ -165,12 +157,8 @@ MOST_WHOLE = 2**53
 
 
 def counted_from_least(table: Table) -> Table:
-    """Return a table in which columns of whole numbers beyond 2^53 are counted from their least number.
+    """Return the table with columns of integers beyond 2^53 as differences from their minimum; else the same table.
 
-    The same table if there are none, as in nearly all tables.
-
-    Examples
-    --------
     >>> table = Table([Column("a", "integer", np.array([2**60 + 1, 2**60, 2**60 + 5]))])
     >>> counted_from_least(table)["a"].values.tolist()
     [1, 0, 5]
@@ -190,7 +178,7 @@ def counted_from_least(table: Table) -> Table:
 
 
 def from_least(column: Column) -> Column:
-    """Return a column of whole numbers beyond 2^53 counted from its least number, and any other column as it is."""
+    """Return a column of integers beyond 2^53 as differences from its minimum; any other column unchanged."""
     values = column.values
     if not isinstance(values, np.ndarray) or not is_beyond(values):
         return column
@@ -198,20 +186,18 @@ def from_least(column: Column) -> Column:
 
 
 def is_beyond(values: np.ndarray) -> bool:
-    """Whether an array holds whole numbers that floats would round."""
+    """Whether an array has integers that floats would round."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return False
     return int(values.max()) > MOST_WHOLE or int(values.min()) < -MOST_WHOLE
 
 
 def exact_or_near(cells: Sequence[int | None]) -> np.ndarray:
-    """Return whole numbers of any size as an array, shape (n,); None is missing.
+    """Return integers of any size as an array, shape (n,); None is missing.
 
-    They are whole numbers of 64 bits if they can be, else the nearest floats if these are equal to them. Others are
-    counted from the least, as whole numbers or floats. What is too large for a float even so is infinite.
+    The result has dtype int64 if they fit, else float64 if that is exact. Otherwise they are differences from the
+    minimum, as integers or floats, infinite if too large.
 
-    Examples
-    --------
     >>> exact_or_near([2**70 + 3, 2**70]).tolist(), exact_or_near([2**60 + 1, None, 2**60]).tolist()
     ([3, 0], [1.0, nan, 0.0])
     """
@@ -228,7 +214,7 @@ def exact_or_near(cells: Sequence[int | None]) -> np.ndarray:
 
 
 def _less(values: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """Return how much whole numbers are above the least ones, which is exact in 64 bits without a sign."""
+    """Return integers minus their minimum, exact as unsigned 64-bit integers."""
     found = values.astype(np.uint64) - np.asarray(least).astype(np.uint64)
     return found.astype(np.int64) if found.max() < 2**63 else found
 
@@ -251,12 +237,10 @@ MOST_ROWS = 100_000_000
 def weighted_rows(
     where: str, weights: Any, weights_are: str, n_rows: int
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return the rows to take, repeated by their counts, and sampling weights of all rows; None where all are equal.
+    """Return row indices repeated by counts, and sampling weights of all rows, or None for equal weights.
 
-    Raises `DataError` if `weights` are not such weights; `where` begins the message. Rows of weight 0 are left out.
+    Rows of weight 0 are dropped. Raises `DataError`, starting with `where`, if `weights` are invalid.
 
-    Examples
-    --------
     >>> weighted_rows("table", [2, 0, 1], "counts", 3)[0].tolist()
     [0, 0, 2]
     >>> weighted_rows("table", [2, 0, 1], "sampling", 3)[0].tolist(), weighted_rows("table", [3, 3], "sampling", 2)
@@ -273,12 +257,10 @@ def weighted_rows(
 
 
 def as_design(shares: np.ndarray | None, groups: np.ndarray | None, within: np.ndarray | None) -> Design:
-    """Return the design of rows with sampling weights, groups and strata, both as numbers from 0 on; each may be None.
+    """Return the design of rows; groups and strata become integers from 0. Each argument may be None.
 
-    Where groups are the strata rows have no clusters: within a group its rows are as drawn one by one.
+    If the groups are the strata, rows have no clusters: they are independent within a stratum.
 
-    Examples
-    --------
     >>> site = np.array([0, 1, 0])
     >>> as_design(None, site, None).n_clusters, as_design(None, site, 1 - site).clusters is None
     (2, True)
@@ -290,12 +272,10 @@ def as_design(shares: np.ndarray | None, groups: np.ndarray | None, within: np.n
 
 
 def repeated_rows(where: str, weights: Any, n_rows: int) -> np.ndarray:
-    """Return each row as often as its weight says, shape (sum of weights,), ascending.
+    """Return each row index as often as its weight, ascending.
 
-    Raises `DataError` unless weights are whole numbers >= 0 of at most `MOST_ROWS` rows in total.
+    Raises `DataError` unless weights are integers >= 0 with a sum of at most `MOST_ROWS`.
 
-    Examples
-    --------
     >>> repeated_rows("table", [2, 0, 1], 3).tolist()
     [0, 0, 2]
     """
@@ -317,10 +297,8 @@ def repeated_rows(where: str, weights: Any, n_rows: int) -> np.ndarray:
 
 
 def sampling_weights(where: str, weights: Any, n_rows: int) -> np.ndarray:
-    """Return sampling weights as floats, shape (n_rows,); raises `DataError` unless they are >= 0 and not all 0.
+    """Return sampling weights as floats, (n_rows,); raises `DataError` unless they are >= 0 and not all 0.
 
-    Examples
-    --------
     >>> sampling_weights("table", [2, 0.5], 2)
     array([2. , 0.5])
     """
@@ -337,10 +315,8 @@ def sampling_weights(where: str, weights: Any, n_rows: int) -> np.ndarray:
 
 
 def numbers_of_rows(where: str, values: Any, n_rows: int) -> np.ndarray:
-    """Return an array-like of one number per row as floats; raises `DataError` if it is not one.
+    """Return one number per row as floats; raises `DataError` for other input.
 
-    Examples
-    --------
     >>> numbers_of_rows("table", [2, 1], 2)
     array([2., 1.])
     """
@@ -354,12 +330,8 @@ def numbers_of_rows(where: str, values: Any, n_rows: int) -> np.ndarray:
 
 
 def labels_as_numbers(where: str, what: str, given: Any, n_rows: int) -> np.ndarray:
-    """Return labels of rows as numbers from 0 on, shape (n_rows,); raises `DataError` if rows have none.
+    """Return labels of rows as integers from 0, (n_rows,); raises `DataError`, which names `what`, if one is missing.
 
-    `what` they are the labels of, such as groups, is for messages.
-
-    Examples
-    --------
     >>> labels_as_numbers("table", "groups", ["b", "a", "b"], 3)
     array([1, 0, 1])
     """

@@ -1,7 +1,4 @@
-"""The errors that blanketflow raises. Each message names the data set, the column or key, and the way out.
-
-`did_you_mean`, `shown` and `correction` write the parts of messages that say what was wrong and what may be right.
-"""
+"""Errors of blanketflow. Messages name the data set, the column or key, and a remedy."""
 
 from __future__ import annotations
 
@@ -19,10 +16,9 @@ _MOST = 80
 
 
 class BlanketflowError(Exception):
-    r"""Base of every error that blanketflow raises on purpose.
+    r"""Base class of all errors that blanketflow raises on purpose.
 
-    Its message is one line that a terminal shows as it is, whatever it quotes of a file or of another package's words.
-    URLs in it are without passwords and tokens.
+    The message is one line that is safe to print, whatever it quotes. URLs in it have no passwords or tokens.
 
     Examples
     --------
@@ -35,7 +31,7 @@ class BlanketflowError(Exception):
 
     @property
     def lines(self) -> list[str]:
-        """What is wrong, a line for each fault."""
+        """One line for each fault."""
         return [str(self)]
 
 
@@ -44,7 +40,7 @@ class ConfigError(BlanketflowError, ValueError):
 
 
 class DataError(BlanketflowError, ValueError):
-    """A table cannot be read, or cannot be used as asked."""
+    """A table cannot be read, or does not support the request."""
 
 
 class ArtefactError(DataError):
@@ -52,11 +48,11 @@ class ArtefactError(DataError):
 
 
 class ForeignArtefactError(ArtefactError):
-    """A file that lies where a run writes was written by another program."""
+    """A file in the output folder of a run was written by another program."""
 
 
 class EarlierArtefactError(ArtefactError):
-    """A file of a run was written by an earlier version of blanketflow, which did not say what it was made from."""
+    """A file of a run was written by an earlier version of blanketflow that did not record its inputs."""
 
 
 class ParameterError(BlanketflowError, ValueError):
@@ -64,12 +60,12 @@ class ParameterError(BlanketflowError, ValueError):
 
 
 class SeveralErrors(ConfigError, DataError, ParameterError):
-    r"""Several things are wrong with a configuration, with what it names, or with parameters.
+    r"""Several faults of a configuration or of parameters.
 
     Parameters
     ----------
     *errors : BlanketflowError
-        One for each.
+        One for each fault.
 
     Examples
     --------
@@ -83,12 +79,12 @@ class SeveralErrors(ConfigError, DataError, ParameterError):
 
     @property
     def lines(self) -> list[str]:
-        """What is wrong, a line for each fault."""
+        """One line for each fault."""
         return list(dict.fromkeys(line for error in self.args for line in error.lines))
 
 
 class Faults:
-    """Errors that are noted one by one and raised together, so that all of them are said at once.
+    """Collects errors and raises them together.
 
     Examples
     --------
@@ -117,14 +113,14 @@ class Faults:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Note an error that is raised inside, and go on."""
+        """Note an error that is raised inside, and continue."""
         try:
             yield
         except BlanketflowError as error:
             self.note(error)
 
     def refuse(self) -> None:
-        """Raise what was noted: one error as it is, several as `SeveralErrors`."""
+        """Raise the noted errors, several as `SeveralErrors`."""
         if self._found:
             raise self._found[0] if len(self._found) == 1 else SeveralErrors(*self._found)
 
@@ -134,15 +130,15 @@ class StorageError(BlanketflowError):
 
 
 class UnsupportedError(BlanketflowError, ValueError):
-    """A test or method was asked to work on a kind of column or task that its card excludes."""
+    """A test or method does not support this kind of column or task."""
 
 
 class RowsNeeded(UnsupportedError):
-    """A search asks for what only rows can tell, and only counts or sums of products of them are known."""
+    """A search needs rows, but only counts or sums of products are available."""
 
 
 class WrongAnswerError(BlanketflowError):
-    """A method, test or model returned what cannot be an answer; the message names what."""
+    """A method, test or model returned an invalid result, which the message names."""
 
 
 class UnknownNameError(BlanketflowError, KeyError, ValueError):
@@ -150,26 +146,24 @@ class UnknownNameError(BlanketflowError, KeyError, ValueError):
 
 
 class UnreliableWarning(UserWarning):
-    """A search doubts its answer; its status says ``unreliable``, and its reason why."""
+    """The result of a search is uncertain: its status is ``unreliable``, and `reason_` says why."""
 
 
 class NumbersAsTextWarning(UserWarning):
-    """A column of texts seems to hold numbers, but is read as labels."""
+    """A text column seems to hold numbers, but is read as labels."""
 
 
 class RowOrderWarning(UserWarning):
-    """Features and target have the same row labels in different orders, and are matched by position."""
+    """Features and target have the same row labels in different orders; rows are matched by position."""
 
 
 class DependentRowsWarning(UserWarning):
-    """Rows belong together in groups, and a test takes them as independent: its p-values may be too small."""
+    """A test treats grouped rows as independent; its p-values may be too small."""
 
 
 def as_config_error(error: BlanketflowError, where: str = "") -> ConfigError:
-    """Return an error as one of the configuration, each line of which begins with the place.
+    """Return an error as a `ConfigError`, with the place at the start of each line.
 
-    Examples
-    --------
     >>> print(as_config_error(ParameterError("alpha is 2"), "config: selector 'gs'"))
     config: selector 'gs': alpha is 2
     """
@@ -178,10 +172,8 @@ def as_config_error(error: BlanketflowError, where: str = "") -> ConfigError:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a sentence that offers the closest known names, or lists them when none is close.
+    """Return a sentence with the closest known names, or all names if none is close.
 
-    Examples
-    --------
     >>> did_you_mean("fisherz", ["g2", "fisher-z"])
     "Did you mean 'fisher-z'?"
     >>> did_you_mean("x", ["g2", "fisher-z"])
@@ -195,17 +187,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """Return a sentence that offers the closest known names; nothing when none is close."""
+    """Return a sentence with the closest known names, empty if none is close."""
     # Comparing takes the product of the lengths, and a very long name is not a typing error.
     close = difflib.get_close_matches(str(name)[:200], sorted(str(k) for k in known), n=2, cutoff=0.6)
     return "Did you mean " + " or ".join(repr(c) for c in close) + "?" if close else ""
 
 
 def shown(value: Any) -> str:
-    """Return a value as a configuration writes it, cut if it is long.
+    """Return a value as written in a configuration, truncated if long.
 
-    Examples
-    --------
     >>> shown(None), shown(True), shown("a"), shown(datetime.date(2024, 1, 1))
     ('null', 'true', "'a'", 'the date 2024-01-01')
     >>> len(shown("a" * 1000))
@@ -220,17 +210,8 @@ def shown(value: Any) -> str:
 
 
 def correction(value: Any, kind: str) -> str:
-    """Return, after a blank, how to write a value of the wrong kind; nothing if that is not clear.
+    """Return a blank and how to write `value` as a `Parameter` of `kind`; empty if that is not clear.
 
-    Parameters
-    ----------
-    value : object
-        The wrong value.
-    kind : str
-        The kind that a `Parameter` wants.
-
-    Examples
-    --------
     >>> correction("1e-3", "number"), correction("0,05", "number")
     (' Write 0.001, without quotes.', ' Write 0.05, without quotes.')
     >>> correction(3.0, "integer"), correction("ten", "integer")
@@ -257,7 +238,7 @@ def correction(value: Any, kind: str) -> str:
 
 
 def _quoted(value: Any) -> str:
-    """Return a value in quotes, as YAML reads a text; ``?`` without them is read as something else."""
+    """Return a value in quotes as YAML requires; unquoted ``?`` has another meaning."""
     return '"?"' if isinstance(value, dict) else f'"{printable("null" if value is None else str(value))}"'
 
 

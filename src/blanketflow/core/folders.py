@@ -1,4 +1,4 @@
-"""Folders for output: whether they can be written to, and the message if they cannot."""
+"""Checks that output folders are writable."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 def check_writable(folder: str | Path, way_out: str) -> None:
-    """Raise `StorageError` if a folder, which need not exist yet, cannot be written to.
+    """Raise `StorageError` if a folder, which need not exist yet, is not writable.
 
-    A file is written, synced to disk and removed, since nothing else reveals permissions, quotas and full disks.
+    Writes, syncs and removes a file, the only way to detect permissions, quotas and full disks.
     """
     import tempfile
 
@@ -33,7 +33,7 @@ def check_writable(folder: str | Path, way_out: str) -> None:
 
 
 def not_written(path: str | Path, error: OSError, way_out: str = "") -> StorageError:
-    """Return the error of a file or folder that cannot be written, with the space that is left if that is the cause."""
+    """Return the error for a file or folder that is not writable, with the free space if that is the cause."""
     why = os.strerror(error.errno) if error.errno else str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         why += f"; {free_bytes(path):,} bytes are free"
@@ -42,7 +42,7 @@ def not_written(path: str | Path, error: OSError, way_out: str = "") -> StorageE
 
 
 def free_bytes(path: str | Path) -> int:
-    """Return how many bytes the user may still write at the place of a path, which need not exist."""
+    """Return the bytes that the user may write at a path, which need not exist."""
     import shutil
 
     path = Path(path).absolute()

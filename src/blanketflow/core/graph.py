@@ -1,4 +1,4 @@
-"""Directed acyclic graphs: their order, and the neighbourhood of a node. `kernels/reachability.py` has d-separation."""
+"""Directed acyclic graphs: topological order and Markov blankets. See `kernels/reachability.py` for d-separation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from .errors import DataError, UnknownNameError, did_you_mean
 class DAG:
     """A directed acyclic graph of arcs (parent, child).
 
-    `nodes` are all nodes in their order; by default the nodes of the arcs, in order of appearance. Raises `DataError`
-    if the arcs hold a cycle or a node is listed twice, and `UnknownNameError` if an arc names a node that is not
-    listed.
+    `nodes` defaults to those of the arcs, in order of appearance. Raises `DataError` for a cycle or a repeated node,
+    and `UnknownNameError` for an arc with an unlisted node.
 
     Examples
     --------
@@ -55,16 +54,13 @@ class DAG:
         return [parent for parent in dict.fromkeys(others) if parent not in near]
 
     def markov_blanket(self, node: str) -> dict[str, list[str]]:
-        """Return the parents, children, spouses and their union, the blanket; each list is sorted."""
+        """Return the parents, children, spouses and their union, each sorted."""
         parts = {"parents": self.parents(node), "children": self.children(node), "spouses": self.spouses(node)}
         parts["blanket"] = [member for members in parts.values() for member in members]
         return {part: sorted(members) for part, members in parts.items()}
 
     def topological_order(self) -> list[str]:
-        """Return the nodes, parents before children, otherwise in their given order.
-
-        Raises `DataError` if there is a cycle; the message names its nodes.
-        """
+        """Return the nodes, parents first, otherwise in their order; raises `DataError` with the nodes of a cycle."""
         waiting = {node: len(self._parents.get(node, ())) for node in self.nodes}
         ready = [node for node in self.nodes if not waiting[node]]
         for node in ready:  # grows while it is read

@@ -1,12 +1,9 @@
-"""Runs work in a process of its own, so that foreign code that crashes, hangs or exits ends nothing else.
+"""Runs work in a child process, so that foreign code that crashes, hangs or exits does not end the caller.
 
-The process is a fork: it has everything that its parent holds, and nothing is sent to it. What comes back are plain
-bytes (`answer_bytes.py`). The process ends with its parent, however the parent ends. Where forking is not safe (macOS)
-or not possible (Windows), the work is done in the calling process, and only the limit that the search itself checks
-holds.
-
-Workers of joblib (loky) would not do (tried with 1.6): they outlive a parent that is killed while they work, `os._exit`
-looks like a timeout, and a crash looks like a lack of memory. What they exchange is pickled.
+The child is a fork, so no input is sent; output is plain bytes (`to_bytes`). It ends with its parent, however that
+ends. Where forking is unsafe (macOS) or impossible (Windows), work runs in the calling process, and only the limit
+checked by the search applies. joblib workers (loky) are no alternative: they outlive a killed parent, report
+`os._exit` as a timeout and a crash as a lack of memory, and exchange pickles.
 """
 
 from __future__ import annotations
@@ -49,11 +46,11 @@ _MOST = 4000
 
 
 class WorkFailed(BlanketflowError):
-    """Work in a process of its own failed, or ended the process; the message says how."""
+    """Work in a child process failed or ended it; the message says how."""
 
 
 def reason_of(error: Exception) -> str:
-    """Return why something failed, in one line: what kind of error, unless its message says how a method failed.
+    """Return the reason of a failure in one line.
 
     >>> reason_of(KeyError("a")), reason_of(WorkFailed("it ended"))
     ("KeyError: 'a'", 'it ended')
@@ -63,7 +60,7 @@ def reason_of(error: Exception) -> str:
 
 
 def ends_after(time_limit: float) -> float:
-    """Return after how many seconds work is ended that did not stop at its time limit by itself.
+    """Return the seconds after which work that ignores its time limit is killed.
 
     >>> ends_after(1), ends_after(60)
     (6.0, 90.0)
@@ -72,14 +69,12 @@ def ends_after(time_limit: float) -> float:
 
 
 def in_child(work: Callable[[], Any], time_limit: float | None = None, n_stages: int = 1) -> Any:
-    """Return what `work` returns, run in a process of its own. It must return what `to_bytes` takes.
+    """Return the result of `work`, run in a child process; the result must be accepted by `to_bytes`.
 
-    Each of `n_stages` stages should stop by itself after `time_limit` seconds; the process is killed after
-    `ends_after`. Raises `LimitReached` then, `MemoryError` if memory ran out (or the system killed the process), the
-    work's own `BlanketflowError`, and `WorkFailed` otherwise; the traceback is in the error's notes.
+    Each of `n_stages` stages should stop after `time_limit` seconds; the process is killed after `ends_after`. Raises
+    `LimitReached` then, `MemoryError` if memory ran out (or the system killed the process), the work's own
+    `BlanketflowError`, else `WorkFailed`; the notes of the error have the traceback.
 
-    Examples
-    --------
     >>> in_child(lambda: 2 + 2)
     4
     >>> in_child(lambda: os._exit(3))
@@ -107,12 +102,10 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None, n_stages:
 
 
 def in_children(works: Iterable[Callable[[], Any]], n: int) -> Iterator[Any]:
-    """Yield what each work returns, in order; `n` are done at a time, each in a process of its own if `n` is above 1.
+    """Yield the results of several works in order, `n` at a time, each in a child process if `n` > 1.
 
-    Raises what `in_child` raises, and ends the other processes then, and where the caller takes no more.
+    Raises the errors of `in_child`. Other processes are ended on an error or if the caller stops early.
 
-    Examples
-    --------
     >>> list(in_children([lambda: 1 + 1, lambda: 2 + 2], n=2))
     [2, 4]
     """
@@ -142,7 +135,7 @@ def in_children(works: Iterable[Callable[[], Any]], n: int) -> Iterator[Any]:
 
 
 def _start(work: Callable[[], Any]) -> tuple[int, int]:
-    """Begin work in a process of its own; return the process and what its answer is read from."""
+    """Start a child process; return it and the pipe of its result."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # whatever streams these are; what they buffer would be written twice
             stream.flush()
@@ -160,7 +153,7 @@ def _start(work: Callable[[], Any]) -> tuple[int, int]:
 
 
 def _work(work: Callable[[], Any], writing: int, parent: int) -> NoReturn:
-    """Do the work in the child, send its outcome and exit, without what the parent would do at its own exit."""
+    """Do the work, send the result and exit without the parent's exit handlers."""
     code = 1
     try:
         _settle(parent)
@@ -179,7 +172,7 @@ def _work(work: Callable[[], Any], writing: int, parent: int) -> NoReturn:
 
 
 def _settle(parent: int) -> None:
-    """Make this process a group of its own that has no input, ends with the parent and prints where the parent does."""
+    """Make this process a group without input that ends with the parent and prints where the parent does."""
     os.setpgid(0, 0)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
@@ -229,7 +222,7 @@ def _write(writing: int, said: bytes) -> None:
 
 
 def _read(reading: int, pid: int, deadline: float | None) -> bytes | None:
-    """Return the whole answer; None if the process ended first, or the time is over."""
+    """Return the whole result; None if the process ended before it, or at the time limit."""
     found, open_end = bytearray(), True
     while True:
         ended = _ended(pid)  # checked first: everything that it wrote before is then there to read
@@ -252,7 +245,7 @@ def _ended(pid: int) -> bool:
 
 
 def _why_silent(pid: int) -> BaseException:
-    """Return the error to raise for a process that ended without an answer."""
+    """Return the error for a process that ended without a result."""
     found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     if found.si_code == os.CLD_EXITED:
         return WorkFailed(f"the method ended its process, with exit code {found.si_status}, before it gave an answer")
@@ -282,7 +275,7 @@ def _answer(said: bytes) -> Any:
 
 
 def _end(pid: int) -> None:
-    """End a process and everything in its group; until it is waited for, no other process has its number."""
+    """Kill a process and its group. Its id is not reused until it is waited for."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     with suppress(ProcessLookupError):
@@ -302,12 +295,10 @@ _ARRAY = "__array__"
 
 
 def to_bytes(answer: Any) -> bytes:
-    """Return numbers, texts, lists, mappings with text keys, None, and arrays of numbers as bytes.
+    """Return numbers, texts, lists, mappings with text keys, None and numeric arrays as bytes.
 
-    Raises TypeError or ValueError if there is anything else in it.
+    Raises TypeError or ValueError for anything else.
 
-    Examples
-    --------
     >>> from_bytes(to_bytes({"a": [1, 0.1, None], "b": np.arange(3) > 1}))
     {'a': [1, 0.1, None], 'b': array([False, False,  True])}
     """
@@ -315,7 +306,7 @@ def to_bytes(answer: Any) -> bytes:
 
 
 def from_bytes(written: bytes) -> Any:
-    """Return what `to_bytes` wrote, floats to the last digit; ValueError if it is not that. It cannot run code."""
+    """Return what `to_bytes` encoded, floats exactly; ValueError for invalid bytes. Does not execute code."""
     return json.loads(written, object_hook=_array)
 
 

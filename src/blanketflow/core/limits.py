@@ -1,4 +1,4 @@
-"""Limits of a search: how long it may take and how many tests it may compute."""
+"""Time limits and test budgets of a search."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from .errors import BlanketflowError
 
 
 class LimitReached(BlanketflowError):
-    """A search reached its time limit or its test budget; the message says which, and the way out."""
+    """A search reached its time limit or its test budget; the message says which, with a remedy."""
 
 
 def time_is_over(time_limit: float, after: str = "") -> LimitReached:
-    """Return the error of a search whose time is over."""
+    """Return the error for a time limit."""
     return LimitReached(f"the time limit of {in_seconds(time_limit)} (time_limit) was reached{after}. Raise it.")
 
 
 def in_seconds(seconds: float) -> str:
-    """Return a time in seconds as people write it: with three digits that count, or all before the point.
+    """Return a time in seconds as text, with three significant digits or all digits before the point.
 
-    Examples
-    --------
     >>> [in_seconds(seconds) for seconds in (0.01234, 1.0, 67.63, 123.4, 86400)]
     ['0.0123 s', '1 s', '67.6 s', '123 s', '86,400 s']
     """
@@ -34,10 +32,10 @@ def in_seconds(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one stage of a search, grow or shrink, may spend on one fold.
+    """Limits of one stage (grow or shrink) of one fold.
 
-    `time_limit` is in wall seconds; `max_tests` counts CI tests computed, without the ci_test stage and cached answers.
-    `check_time` raises `LimitReached` where the search is part of a stage whose time is over.
+    `time_limit` is wall seconds; `max_tests` counts computed CI tests, without the ci_test stage and cached results.
+    `check_time` raises `LimitReached` if an enclosing stage is out of time.
     """
 
     time_limit: float | None = None
@@ -45,12 +43,12 @@ class Limits:
     check_time: Callable[[], None] | None = None
 
     def start(self) -> Allowance | None:
-        """Return an allowance that starts now; None if nothing is limited."""
+        """Return an allowance that starts now; None without limits."""
         return None if self == NO_LIMITS else Allowance(self)
 
 
 class Allowance:
-    """What is left of some limits.
+    """The remaining time and tests.
 
     Examples
     --------
@@ -67,10 +65,7 @@ class Allowance:
         self._deadline = None if limits.time_limit is None else time.monotonic() + limits.time_limit
 
     def spend(self, n_tests: int) -> None:
-        """Take tests from the allowance, before they are computed.
-
-        Raises `LimitReached` if the time is over or fewer tests are left; then none is taken.
-        """
+        """Subtract tests before they are computed; raises `LimitReached`, subtracting none, if they exceed a limit."""
         limits = self._limits
         if limits.check_time is not None:
             limits.check_time()
@@ -85,7 +80,7 @@ class Allowance:
         self._n_spent += n_tests
 
     def seconds_left(self) -> float:
-        """Return the seconds until the time is over: infinite without a time limit."""
+        """Return the seconds left, infinite without a time limit."""
         return math.inf if self._deadline is None else self._deadline - time.monotonic()
 
 

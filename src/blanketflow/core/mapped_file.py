@@ -1,6 +1,6 @@
-"""Arrays in a temporary memory-mapped file, whose pages the system writes out when memory is short.
+"""Arrays in a temporary memory-mapped file, whose pages the system can write out when memory is short.
 
-A table with such columns is used like any other; tables made from it are stored in another such file (`kept_like`).
+Tables derived from a table with such columns are stored in another such file (`kept_like`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ WIDEST = 8
 
 
 class _OwnMap(mmap.mmap):
-    """Tells arrays in our files from a user's own mapped arrays."""
+    """Distinguishes arrays in our files from a user's mapped arrays."""
 
 
 class MappedFile:
-    """A temporary unnamed file in TMPDIR for at most `n_bytes` of arrays, deleted with its last array.
+    """A temporary unnamed file in TMPDIR for arrays of up to `n_bytes`, deleted with its last array.
 
-    Each array may take up to 64 bytes more. Disk space is used only for what is written. Raises `StorageError` if the
-    file cannot be made or the disk is full.
+    Each array may take up to 64 more bytes. Disk space is used only for what is written. Raises `StorageError` if the
+    file cannot be created or the disk is full.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class MappedFile:
         self._start = np.frombuffer(self._map, dtype=np.uint8).ctypes.data
 
     def keep(self, array: np.ndarray) -> np.ndarray:
-        """Return a copy of an array in the file; what is in such a file already, or has gaps, stays as it is."""
+        """Return a copy of an array in the file; arrays already in such a file, or not contiguous, are unchanged."""
         if is_mapped(array) or not array.flags.c_contiguous:
             return array
         held = self.empty(array.size, array.dtype)
@@ -65,12 +65,12 @@ class MappedFile:
         return held
 
     def empty(self, length: int, dtype: Any) -> np.ndarray:
-        """Return an array of zeros that takes no room yet; `claim` it before writing."""
+        """Return an array of zeros that uses no disk space yet; `claim` space before writing."""
         at, self._used = self._used, self._used + -(-length * np.dtype(dtype).itemsize // 64) * 64
         return np.frombuffer(self._map, dtype=dtype, count=length, offset=at)
 
     def claim(self, part: np.ndarray) -> None:
-        """Take room on the disk for a part of an array of this file, where the system can; raises `StorageError`."""
+        """Reserve disk space for a part of an array of this file, if the system supports it; raises `StorageError`."""
         if part.size and hasattr(os, "posix_fallocate"):
             try:
                 os.posix_fallocate(self._file.fileno(), part.ctypes.data - self._start, part.nbytes)
@@ -82,25 +82,25 @@ class MappedFile:
 
 
 def is_mapped(values: Any) -> bool:
-    """Return whether an array is, or is a part of one, in a `MappedFile`."""
+    """Return whether an array, or the array it is a view of, is in a `MappedFile`."""
     while isinstance(values, np.ndarray):
         values = values.base
     return isinstance(values.obj if isinstance(values, memoryview) else values, _OwnMap)
 
 
 def any_mapped(columns: Sequence[Column]) -> bool:
-    """Return whether a column of a table is in a `MappedFile`; wide ones, which are made on demand, never are."""
+    """Return whether a column of a table is in a `MappedFile`; wide columns never are."""
     return not isinstance(columns, WideColumns) and any(is_mapped(column.values) for column in columns)
 
 
 def kept_in(file: MappedFile | None, columns: Iterable[Column]) -> Iterator[Column]:
-    """Yield columns, those that are held dense in a file if one is given."""
+    """Yield columns, dense ones stored in the file if there is one."""
     for column in columns:
         is_kept = file is not None and isinstance(column.values, np.ndarray)
         yield replace(column, values=file.keep(column.values)) if is_kept else column
 
 
 def kept_like(columns: Sequence[Column], made: Iterable[Column], n_rows: int) -> list[Column]:
-    """Return columns of some rows that are made of a table's columns, in a file if the table's are in one."""
+    """Return columns for some rows, stored in a file if the columns of the original table are."""
     file = MappedFile(n_rows * WIDEST * len(columns) + 64 * len(columns)) if any_mapped(columns) else None
     return list(kept_in(file, made))

@@ -1,4 +1,4 @@
-"""What is shown while work runs: progress lines on stderr, and warnings of other packages, counted and shown once."""
+"""Progress lines on stderr, and warnings of other packages, counted and shown once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ _NUMBER = re.compile(r"\d[\d.]*(e[-+]?\d+)?")
 
 @contextmanager
 def counted_warnings() -> Iterator[Counts]:
-    """Collect the warnings that are given within, instead of showing them; the counts are complete at the end.
+    """Collect warnings instead of showing them; counts are complete on exit.
 
-    Each `UserWarning` counts, however often its place gave it before. Other categories pass the filters that are set.
+    Each `UserWarning` counts, also repeated ones. Other categories pass the active filters.
 
-    Examples
-    --------
     >>> with counted_warnings() as counts:
     ...     for n in (10, 20):
     ...         warnings.warn(f"no convergence after {n} steps", UserWarning)
@@ -48,12 +46,10 @@ def counted_warnings() -> Iterator[Counts]:
 
 @contextmanager
 def warnings_told(say: Callable[[str], None]) -> Iterator[None]:
-    """Say at the end how many warnings each package gave within, and the first of them, instead of showing each.
+    """Show, on exit, the number of warnings per package and the first of each.
 
-    Warnings are shown as they come where the interpreter was started with filters of its own (``-W``).
+    If the interpreter was started with ``-W``, warnings are shown as they occur.
 
-    Examples
-    --------
     >>> with warnings_told(print):
     ...     for n in (10, 20):
     ...         warnings.warn(f"no convergence after {n} steps", UserWarning)
@@ -80,9 +76,9 @@ def warnings_told(say: Callable[[str], None]) -> Iterator[None]:
 
 
 def _package(warned: warnings.WarningMessage) -> str:
-    """Return the name of the package that gave a warning, or whose kind of warning it is; empty if that is not known.
+    """Return the package that defines a warning's category, or else that issued it; empty if unknown.
 
-    A warning that comes from another process is given again here.
+    Warnings of other processes are re-issued here.
     """
     kind, path = warned.category.__module__.partition(".")[0], Path(warned.filename).parts
     if kind != "builtins":
@@ -91,7 +87,7 @@ def _package(warned: warnings.WarningMessage) -> str:
 
 
 def with_warnings(work: Callable[..., _Found], *arguments: Any) -> tuple[_Found, Counts]:
-    """Return what some work returns, and the warnings that it gave; for work in another process."""
+    """Return the result of some work and its warnings, for work in another process."""
     try:
         with counted_warnings() as counts:
             found = work(*arguments)
@@ -104,7 +100,7 @@ def with_warnings(work: Callable[..., _Found], *arguments: Any) -> tuple[_Found,
 def say_once(where: str, *several: Mapping[tuple[type[Warning], str], int], stacklevel: int = 2) -> None:
     """Issue each kind of warning once, with its count; texts that differ only in numbers are one kind.
 
-    `where` begins the text of those counted more than once. `stacklevel` is as in `warnings.warn`, 1 being the caller.
+    `where` starts the text of those counted more than once. `stacklevel` is as in `warnings.warn`.
     """
     kinds: dict[tuple[type[Warning], str], tuple[str, int]] = {}
     for counts in several:
@@ -117,12 +113,12 @@ def say_once(where: str, *several: Mapping[tuple[type[Warning], str], int], stac
 
 
 def as_plain(counts: Counts) -> list[list[Any]]:
-    """Return counts as plain types, for a process that may not have the modules of the categories."""
+    """Return counts with plain types, for a process without the modules of the categories."""
     return [[category.__module__, category.__name__, text, n] for (category, text), n in counts.items()]
 
 
 def give_again(plain: list[list[Any]]) -> None:
-    """Give the warnings of another process here, each as often; of an unknown category they are a `UserWarning`."""
+    """Re-issue warnings of another process, as often; unknown categories become `UserWarning`."""
     for module, name, text, n in plain:
         found = getattr(sys.modules.get(module), name, None)
         category = found if isinstance(found, type) and issubclass(found, Warning) else UserWarning
@@ -136,7 +132,7 @@ QUIET, STAGES, STEPS = 0, 1, 2
 
 @dataclass(frozen=True)
 class Teller:
-    """Says lines, if `verbose` is at least their level, after `where` and the seconds since it was made.
+    """Prints lines with `where` and the elapsed seconds, if `verbose` is at least their level.
 
     Examples
     --------
@@ -149,18 +145,18 @@ class Teller:
     begin: float = field(default_factory=time.monotonic, repr=False)
 
     def says(self, level: int) -> bool:
-        """Return whether a line of this level is said."""
+        """Return whether lines of this level are printed."""
         return self.verbose >= level
 
     def __call__(self, line: str, level: int = STAGES) -> None:
-        """Say a line of this level."""
+        """Print a line of this level."""
         if self.says(level):
             seconds = time.monotonic() - self.begin
             sys.stderr.write(printable(f"[{seconds:.1f} s] {self.where}: {line}") + "\n")
             sys.stderr.flush()
 
     def of(self, part: str) -> Teller:
-        """Return what speaks for a part, such as a fold."""
+        """Return the teller of a part, such as a fold."""
         return Teller(self.verbose, f"{self.where}, {part}", self.begin)
 
 

@@ -1,11 +1,10 @@
-"""Numbers that are equal but for rounding: compared, standardised, and projected on others.
+"""Comparison, standardisation and projection of numbers that are equal up to rounding.
 
-Two columns with the same information, such as a column and its relabelled copy, have equal p-values except for the
-order of summation, which depends on the processor and the library; so numbers are rounded before they are compared.
+Columns with the same information, such as a relabelled copy, have equal p-values up to the order of summation, which
+depends on processor and library. Numbers are therefore rounded before they are compared.
 
-Least squares work on centred columns of length 1, stored as rows of an array (m, n). Every number is a sum over one
-pair of columns: the result for a column is the same to the last bit whether it is computed alone or with others, and
-for X and Y swapped.
+Least squares use centred columns of length 1, stored as rows of an array (m, n). Every number is a sum over one pair of
+columns, so the result for a column is bit-identical whether computed alone or with others, and for X and Y swapped.
 """
 
 from __future__ import annotations
@@ -23,20 +22,17 @@ SMALLEST_SHARE = 2e-15
 
 
 def residuals(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Return columns, shape (m, n) or (n,), minus their projections on an orthonormal basis of shape (rank, n)."""
+    """Return columns, (m, n) or (n,), minus their projections on an orthonormal basis, (rank, n)."""
     for direction in basis:
         columns = columns - np.vecdot(columns, direction)[..., np.newaxis] * direction
     return columns
 
 
 def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis, shape (rank, n), of columns of length 1 or of their residuals, shape (m, n).
+    """Return an orthonormal basis, (rank, n), of columns of length 1 or of their residuals, (m, n).
 
-    Uses the Gram-Schmidt method, taking the column with the largest residual next and leaving out residuals of at most
-    `COLLINEAR`.
+    Gram-Schmidt with the largest residual next; residuals of at most `COLLINEAR` are skipped.
 
-    Examples
-    --------
     >>> from blanketflow.core.numerics import standardised
     >>> a, b = standardised(np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 1.0]]))
     >>> orthonormal_basis(np.array([a, b, -a, (a + b) / 2])).shape
@@ -57,9 +53,9 @@ def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
 
 
 def pair_relations(y: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the correlations r of centred y, shape (n,), with columns, shape (m, n), and log(1 - r^2).
+    """Return the correlations r of centred y, (n,), with columns, (m, n), and log(1 - r^2).
 
-    A column that others explain (squared length at most `COLLINEAR`) has r = 0.
+    A column explained by others (squared length at most `COLLINEAR`) has r = 0.
     """
     y_variance, variances = np.vecdot(y, y), np.vecdot(columns, columns)
     correlations, log_unexplained = np.zeros(len(columns)), np.zeros(len(columns))
@@ -78,7 +74,7 @@ def pair_relations(y: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def log_unexplained_share(y: np.ndarray, basis: np.ndarray) -> float:
-    """Return log(RSS / TSS) of centred y, shape (n,), regressed on an orthonormal basis; 0 if y does not vary."""
+    """Return log(RSS / TSS) of centred y, (n,), regressed on an orthonormal basis; 0 if y is constant."""
     total = np.vecdot(y, y)
     if total <= COLLINEAR or not len(basis):
         return 0.0
@@ -96,10 +92,8 @@ BITS = 33
 
 
 def comparable(values: np.ndarray) -> np.ndarray:
-    """Return an array's numbers rounded to `BITS` bits; infinities and NaN stay.
+    """Return numbers rounded to `BITS` bits; infinities and NaN are unchanged.
 
-    Examples
-    --------
     >>> comparable(np.array([0.1 + 0.2, 1e-300])) == comparable(np.array([0.3, 2e-300]))
     array([ True, False])
     """
@@ -108,10 +102,8 @@ def comparable(values: np.ndarray) -> np.ndarray:
 
 
 def comparable_number(value: float) -> float:
-    """Return a number rounded to `BITS` bits, as `comparable` does, faster for one.
+    """Return `comparable` of one number, faster.
 
-    Examples
-    --------
     >>> 0.1 + 0.2 == 0.3, comparable_number(0.1 + 0.2) == comparable_number(0.3)
     (False, True)
     """
@@ -127,10 +119,10 @@ SMALLEST_SPREAD = 1e-14
 
 
 def standardised(columns: np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
-    """Return columns, shape (m, n), with mean 0 and length 1; zeros if a column is constant but for rounding.
+    """Return columns, (m, n), with mean 0 and length 1; zeros for a column that is constant up to rounding.
 
-    With `shares`, weights of mean 1 of shape (n,), it is the weighted mean that is 0, and each cell is multiplied by
-    the square root of its weight: products of such columns are weighted covariances.
+    With weights `shares`, (n,), of mean 1, the weighted mean is 0 and each cell is multiplied by the square root of its
+    weight, so products of columns are weighted covariances.
     """
     _, exponents = np.frexp(np.abs(columns).max(axis=1, initial=0.0))
     # Scaling by powers of two does not round, and keeps the squares of huge and tiny values in range. The power of
@@ -148,13 +140,11 @@ def standardised(columns: np.ndarray, shares: np.ndarray | None = None) -> np.nd
 
 
 def is_rounded_away(column: Column) -> bool:
-    """Whether a column without missing cells varies, but by too little for the floats of its size.
+    """Whether a complete column varies, but by too little for the float precision at its size.
 
-    The standard deviation is then below about 90 times the distance between neighbouring floats. Above that, p-values
-    are those of exact numbers: at an offset of 1e13, 500 times the distance, log p differs by less than 0.02.
+    Its standard deviation is then below about 90 times the distance between neighbouring floats. At an offset of 1e13,
+    500 times that distance, log p differs from that of exact numbers by less than 0.02.
 
-    Examples
-    --------
     >>> noise = np.random.default_rng(0).normal(size=50)
     >>> [is_rounded_away(Column("a", "numeric", noise + offset)) for offset in (0.0, 1e13, 1e15)]
     [False, False, True]

@@ -1,4 +1,4 @@
-"""Parameters declared as data beside the class: one declaration serves the check in `fit`, config and schema."""
+"""Declared parameters of classes, used by the checks in `fit`, the config and the schema."""
 
 from __future__ import annotations
 
@@ -19,26 +19,13 @@ from .errors import ConfigError, Faults, ParameterError, closest, correction, di
 class Parameter:
     """The declared kind and range of one parameter.
 
-    Parameters
-    ----------
-    kind : str
-        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``, ``tiers``
-        (lists of names), ``groups`` (a mapping of names to lists of names), ``costs`` (a mapping of names to numbers
-        of at least 0), ``size`` (of memory: bytes, or text such as 2GB), ``roles`` (names, or a mapping of them),
-        ``texts-by-name`` and ``choice-by-name`` (one for all, or a mapping of names),
-        ``feature-counts`` (how many features to keep: a whole number, a list of these, or "auto") or ``any``.
-    doc : str
-        One sentence for the docs.
-    at_least, at_most : float, optional
-        Closed bounds.
-    above, below : float, optional
-        Open bounds.
-    choices : tuple of str
-        Allowed texts of a ``choice``, and of an ``integer`` beside its numbers.
-    nullable : bool
-        Whether None is allowed.
-    more : function, optional
-        Returns further choices, of packages that are installed; then ``"module:NAME"`` is allowed, too.
+    `kind` is ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``,
+    ``tiers`` (lists of names), ``groups`` (names to lists of names), ``costs`` (names to numbers >= 0), ``size``
+    (bytes, or text such as 2GB), ``roles`` (names, or a mapping of them), ``texts-by-name`` and
+    ``choice-by-name`` (one for all, or a mapping of names), ``feature-counts`` (an integer, a list of
+    these, or "auto") or ``any``. `at_least` and `at_most` are closed bounds, `above` and `below` open ones. `choices`
+    are the texts of a ``choice``, or texts that an ``integer`` also allows. `more` is a function that returns choices
+    of installed packages; ``"module:NAME"`` is then allowed too.
     """
 
     kind: str
@@ -52,7 +39,7 @@ class Parameter:
     more: Callable[[], Iterable[str]] | None = None
 
     def check(self, where: str, name: str, value: Any) -> None:
-        """Raise `ParameterError` unless `value` lies in the declared range."""
+        """Raise `ParameterError` if `value` is outside the declared range."""
         if value is None and self.nullable:
             return
         if not (self._right_kind(value) and self._within_bounds(value)):
@@ -103,7 +90,7 @@ class Parameter:
         return True
 
     def _is_from_outside(self, value: str) -> bool:
-        """Whether a text is a choice of another package, or the ``"module:NAME"`` of one."""
+        """Whether a text is a choice of another package, or ``"module:NAME"``."""
         return self.more is not None and (":" in value or value in self.more())
 
     def _within_bounds(self, value: Any) -> bool:
@@ -117,8 +104,6 @@ class Parameter:
     def wanted(self) -> str:
         """Return the range in words.
 
-        Examples
-        --------
         >>> Parameter("number", "", above=0, below=1).wanted()
         'a number above 0 and below 1'
         """
@@ -145,10 +130,8 @@ class Parameter:
         return text + (" or null" if self.nullable else "")
 
     def bounds(self) -> str:
-        """Return the bounds in words, none if there are none.
+        """Return the bounds in words, empty if there are none.
 
-        Examples
-        --------
         >>> Parameter("integer", "", at_least=1).bounds()
         'at least 1'
         """
@@ -164,7 +147,7 @@ class Parameter:
         )
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON-schema fragment of this parameter."""
+        """Return the JSON schema of the parameter."""
         types = {"number": "number", "integer": "integer", "flag": "boolean", "text": "string", "choice": "string"}
         fragment: dict[str, Any] = {"description": self.doc}
         if self.kind in types:
@@ -210,21 +193,21 @@ def _declare(default: Any, parameter: Parameter) -> Any:
 
 
 def number(default: float | None, doc: str, **bounds: Any) -> Any:
-    """Declare a real parameter of a method, CI test or model.
+    """Declare a real-valued parameter of a method, CI test or model.
 
     Parameters
     ----------
     default : float or None
-        What it is if left out.
+        The default.
     doc : str
-        One sentence that says what it means.
+        One sentence with the meaning.
     **bounds
-        `at_least`, `at_most`, `above`, `below`, and ``nullable=True`` where None is allowed.
+        `at_least`, `at_most`, `above`, `below`, and ``nullable=True`` to allow None.
 
     Returns
     -------
     object
-        The value of a field of a dataclass.
+        A dataclass field.
 
     Examples
     --------
@@ -238,21 +221,21 @@ def number(default: float | None, doc: str, **bounds: Any) -> Any:
 
 
 def integer(default: int | None, doc: str, **bounds: Any) -> Any:
-    """Declare a whole-number parameter.
+    """Declare an integer parameter.
 
     Parameters
     ----------
     default : int or None
-        What it is if left out.
+        The default.
     doc : str
-        One sentence that says what it means.
+        One sentence with the meaning.
     **bounds
-        As in `number`.
+        As for `number`.
 
     Returns
     -------
     object
-        The value of a field of a dataclass.
+        A dataclass field.
 
     Examples
     --------
@@ -263,21 +246,21 @@ def integer(default: int | None, doc: str, **bounds: Any) -> Any:
 
 
 def choice(default: str, doc: str, choices: tuple[str, ...]) -> Any:
-    """Declare a parameter that takes one of a few texts.
+    """Declare a parameter with a few allowed texts.
 
     Parameters
     ----------
     default : str
-        What it is if left out, one of the choices.
+        The default, one of the choices.
     doc : str
-        One sentence that says what it means.
+        One sentence with the meaning.
     choices : tuple of str
-        The texts.
+        The allowed texts.
 
     Returns
     -------
     object
-        The value of a field of a dataclass.
+        A dataclass field.
 
     Examples
     --------
@@ -288,19 +271,19 @@ def choice(default: str, doc: str, choices: tuple[str, ...]) -> Any:
 
 
 def feature_counts(default: int, doc: str) -> Any:
-    """Declare how many features to keep: a whole number, a list of these, or ``"auto"``.
+    """Declare a number of features to keep: an integer, a list of these, or ``"auto"``.
 
     Parameters
     ----------
     default : int
-        What it is if left out.
+        The default.
     doc : str
-        One sentence that says what it means.
+        One sentence with the meaning.
 
     Returns
     -------
     object
-        The value of a field of a dataclass.
+        A dataclass field.
 
     Examples
     --------
@@ -316,16 +299,16 @@ def anything(default: Any, doc: str, kind: str = "any") -> Any:
     Parameters
     ----------
     default : object
-        What it is if left out.
+        The default.
     doc : str
-        One sentence that says what it means.
+        One sentence with the meaning.
     kind : str, default="any"
-        Another kind of `Parameter`, such as ``flag``, ``text`` or ``names``, whose values are checked.
+        Another kind of `Parameter` whose values are checked, such as ``flag``, ``text`` or ``names``.
 
     Returns
     -------
     object
-        The value of a field of a dataclass.
+        A dataclass field.
 
     Examples
     --------
@@ -337,7 +320,7 @@ def anything(default: Any, doc: str, kind: str = "any") -> Any:
 
 @dataclass
 class Configurable:
-    """Base of methods, CI tests and models: a dataclass whose fields are declared parameters, plus a card."""
+    """Base class of methods, CI tests and models: a dataclass of declared parameters with a card."""
 
     card: ClassVar[Card]
 
@@ -353,10 +336,10 @@ class Configurable:
 
     @classmethod
     def from_options(cls, where: str, options: Mapping[str, Any]) -> Configurable:
-        """Build an instance, refusing unknown names and values out of range.
+        """Create an instance.
 
-        Raises `ParameterError`, whose lines begin with `where`, if names are unknown or values out of range, and
-        `ConfigError` if the class is not complete.
+        Raises `ParameterError`, with `where` at the start of each line, for unknown names and values out of range, and
+        `ConfigError` if the class is incomplete.
         """
         missing = [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
         missing += [] if isinstance(getattr(cls, "card", None), Card) else ["card"]
@@ -377,7 +360,7 @@ class Configurable:
         return instance
 
     def check(self, where: str | None = None) -> None:
-        """Raise `ParameterError` if values are out of their declared range."""
+        """Raise `ParameterError` for values out of range."""
         faults = Faults()
         for name, parameter in self.parameters().items():
             with faults.noted():
@@ -385,11 +368,11 @@ class Configurable:
         faults.refuse()
 
     def options(self) -> dict[str, Any]:
-        """Return the current value of every parameter."""
+        """Return the value of every parameter."""
         return {name: getattr(self, name) for name in self.parameters()}
 
     def __reduce__(self) -> Any:
-        """Pickle by the id, so that a later version loads it from whatever file the class is in by then."""
+        """Pickle by id, so that later versions can move the class to another file."""
         package = type(self).__module__.split(".")[:2]
         if package[0] != __package__.partition(".")[0] or "card" not in vars(type(self)):
             return copyreg.__newobj__, (type(self),), self.__dict__
@@ -397,11 +380,11 @@ class Configurable:
 
     # scikit-learn's clone and grid search reach into nested objects by these two.
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, as scikit-learn's estimators do."""
+        """Return the parameters, as in scikit-learn."""
         return self.options()
 
     def set_params(self, **options: Any) -> Configurable:
-        """Set parameters in place, as scikit-learn's estimators do."""
+        """Set parameters in place, as in scikit-learn."""
         known = self.parameters()
         for name, value in options.items():
             if name not in known:
@@ -411,7 +394,7 @@ class Configurable:
 
 
 def _of_id(package: str, identifier: str) -> Any:
-    """Return an object of the class of an id, whose parameters are still to be set."""
+    """Return an instance of the class with an id, without parameters."""
     from .registry import look_up
 
     found = look_up(package, identifier, "class")
@@ -424,10 +407,8 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def size_in_bytes(said: Any) -> int | None:
-    """Return a size in bytes, given as a whole number of them or as text with a unit; None if it is neither or 0.
+    """Return a size given in bytes or as text with a unit; None if it is neither, or 0.
 
-    Examples
-    --------
     >>> size_in_bytes("2GB"), size_in_bytes("1.5 mb"), size_in_bytes(8)
     (2000000000, 1500000, 8)
     >>> size_in_bytes("much"), size_in_bytes(-1), size_in_bytes(0.5), size_in_bytes(True)

@@ -1,4 +1,4 @@
-"""Makes text of unknown origin safe to show: no control characters, no formulas, no passwords or tokens of URLs.
+"""Makes untrusted text safe to show: no control characters, spreadsheet formulas, passwords or tokens of URLs.
 
 Only URL keys known to be harmless keep their values, because servers have many names for a token.
 """
@@ -17,13 +17,10 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def printable(text: object) -> str:
-    r"""Return a text with everything that a terminal would obey instead of show written as an escape.
+    r"""Return a text with all characters that a terminal interprets escaped.
 
-    Names of columns come from files of any origin. Escape sequences, line breaks and marks that reverse the direction
-    of writing could hide or forge the text around them.
+    Column names are untrusted: escape sequences, line breaks and bidirectional marks could hide or forge text.
 
-    Examples
-    --------
     >>> printable("age\x1b[2J")
     'age\\x1b[2J'
     >>> printable("Größe")
@@ -36,10 +33,8 @@ def printable(text: object) -> str:
 
 
 def printable_json(value: Any, **options: Any) -> str:
-    r"""Return a value as JSON in which letters of any script stand as such, and what a terminal obeys is escaped.
+    r"""Return a value as JSON, with letters of any script unescaped and characters that a terminal interprets escaped.
 
-    Examples
-    --------
     >>> print(printable_json(["Größe", "age\x1b[2J\u202e"]))
     ["Größe", "age\u001b[2J\u202e"]
     """
@@ -48,12 +43,10 @@ def printable_json(value: Any, **options: Any) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return a text with characters that a page does not show, or that reverse the direction of writing, as escapes.
+    r"""Return a text with invisible and bidirectional characters escaped, except blanks and line breaks.
 
-    Blanks of any kind and line breaks stay. A control character is not allowed in an SVG or HTML file.
+    SVG and HTML do not allow control characters.
 
-    Examples
-    --------
     >>> print(visible("gnp.\u202etxt"))
     gnp.\u202etxt
     """
@@ -63,13 +56,11 @@ def visible(text: str) -> str:
 
 
 def as_cell(value: Any) -> Any:
-    r"""Return a text on one line, and with an apostrophe before it where a spreadsheet would compute it.
+    r"""Return a text on one line, with an apostrophe where a spreadsheet would compute it.
 
-    Column names come from files of any origin, and a formula can send the cells beside it to a server. A carriage
-    return, which Python's csv module does not quote, would begin a new row, and so a new cell.
+    Column names are untrusted, and a formula can send cells to a server. Python's csv module does not quote a carriage
+    return, which would start a new row.
 
-    Examples
-    --------
     >>> as_cell("=1+1"), as_cell("age"), as_cell(-1.5)
     ("'=1+1", 'age', -1.5)
     >>> print(as_cell("a\r=1"))
@@ -82,10 +73,8 @@ def as_cell(value: Any) -> Any:
 
 
 def listed(texts: Iterable[object], most: int = 5, between: str = ", ") -> str:
-    """Return the first of some texts, printable, and how many more there are.
+    """Return the first of some texts, printable, and the number of others.
 
-    Examples
-    --------
     >>> listed("abcde", 3), listed("ab", 3), listed("abc", 1, "; ")
     ('a, b, c and 2 more', 'a, b', 'a; and 2 more')
     """
@@ -126,7 +115,7 @@ _AFTER = ".,:;)]}"
 
 
 class Value(NamedTuple):
-    """A value in a URL that may be secret: its key, what stands there, and from where to where."""
+    """A possibly secret value in a URL: key, text, start and end."""
 
     key: str
     text: str
@@ -135,10 +124,8 @@ class Value(NamedTuple):
 
 
 def redacted(url: str) -> str:
-    """Return a URL or connection string with ``***`` for what may be secret; names of environment variables stay.
+    """Return a URL or connection string with secrets as ``***``; names of environment variables are kept.
 
-    Examples
-    --------
     >>> redacted("https://host/t.csv?version=2&key=abc"), redacted("https://host/t.csv?token=${TOKEN}")
     ('https://host/t.csv?version=2&key=***', 'https://host/t.csv?token=${TOKEN}')
     >>> redacted("postgresql://me:secret@host/db"), redacted("postgresql://me:${PGPASSWORD}@host/db")
@@ -152,8 +139,6 @@ def redacted(url: str) -> str:
 def redacted_text(text: str) -> str:
     """Return a text with every URL in it redacted.
 
-    Examples
-    --------
     >>> redacted_text("there is no https://me:secret@host/t.csv#part. Look")
     'there is no https://***@host/t.csv#***. Look'
     """
@@ -161,12 +146,12 @@ def redacted_text(text: str) -> str:
 
 
 def secret_values(url: str) -> list[Value]:
-    """Return what `redacted` hides, in order."""
+    """Return the values that `redacted` hides, in order."""
     return [value for value in values(url) if not _is_harmless(value)]
 
 
 def values(url: str) -> list[Value]:
-    """Return user-info, and every value of query, parameters and fragment, in order; nothing has to be a valid URL."""
+    """Return user-info and all values of query, parameters and fragment, in order; the URL may be invalid."""
     scheme = _SCHEME.match(url)
     if scheme is None:
         return [Value(found[1].strip(), found[2], found.start(2), found.end(2)) for found in _SETTING.finditer(url)]

@@ -1,4 +1,4 @@
-"""What is known of features before a search: which stay in the answer, out of it or together; times and costs."""
+"""Prior knowledge about features: required, excluded and grouped features, measurement times and costs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KEYS = {
 
 
 class Known(NamedTuple):
-    """What is known of the features of one table."""
+    """Prior knowledge about the features of one table."""
 
     included: tuple[str, ...]
     excluded: tuple[str, ...]
@@ -51,15 +51,15 @@ class Known(NamedTuple):
     costs: dict[str, float]
 
     def n_candidates(self, n_features: int) -> int:
-        """Return how many features of a table a search sees: a group is one."""
+        """Return the number of features that a search sees; a group counts as one."""
         return n_features - len(self.excluded) - sum(len(members) - 1 for members in self.feature_groups.values())
 
 
 @dataclass(frozen=True)
 class PriorKnowledge:
-    """Features to include in an answer and to exclude from it, when they were measured, their groups and their costs.
+    """Features to include and to exclude, their measurement times, groups and costs.
 
-    All are names, or beginnings that end in ``*``. The name of a group stands for its features.
+    Values are names, or prefixes that end in ``*``. The name of a group refers to its features.
 
     Examples
     --------
@@ -75,10 +75,7 @@ class PriorKnowledge:
 
     @classmethod
     def joined(cls, *sources: Mapping[str, Any]) -> PriorKnowledge:
-        """Return what several mappings with these keys say together.
-
-        Of tiers and of groups it is the last that has any, and of a feature's cost the last that names it.
-        """
+        """Return several mappings as one. The last with tiers or groups applies, and the last cost of a feature."""
         named = (tuple(dict.fromkeys(n for s in sources for n in s.get(key) or ())) for key in ("include", "exclude"))
         tiers = [s["tiers"] for s in sources if s.get("tiers")]
         groups = [s["feature_groups"] for s in sources if s.get("feature_groups")]
@@ -90,7 +87,7 @@ class PriorKnowledge:
         return bool(self.include or self.exclude or self.tiers or self.feature_groups or self.costs)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is said as JSON has it, without what is not said."""
+        """Return the non-empty entries as JSON types."""
         said: dict[str, Any] = {"include": [*self.include], "exclude": [*self.exclude]}
         said["tiers"] = [list(tier) for tier in self.tiers]
         said["feature_groups"] = {name: list(members) for name, members in self.feature_groups.items()}
@@ -98,13 +95,10 @@ class PriorKnowledge:
         return {key: names for key, names in said.items() if names}
 
     def of(self, features: Sequence[str], where: str, target: str) -> Known:
-        """Return what is known of a table's features, in the order of the table.
+        """Return the knowledge about a table's features, in table order.
 
-        Raises
-        ------
-        ParameterError
-            If a name is not one of a feature, a feature is included and excluded or in two tiers or groups, a group
-            has the name of a feature or is named in part, or no feature is left.
+        Raises `ParameterError` for unknown names, a feature both included and excluded, in two tiers or in two groups,
+        a group named like a feature or named in part, or if no feature is left.
         """
         place = {name: at for at, name in enumerate(features)}
         groups = self._groups(place, where, target)
@@ -150,10 +144,8 @@ NOTHING = PriorKnowledge()
 
 
 def as_texts(names: Any) -> Any:
-    """Return names with whole numbers as texts, as columns that are numbered are called; anything else as it is.
+    """Return names with integers as texts, like numbered columns; anything else unchanged.
 
-    Examples
-    --------
     >>> as_texts([3, "age"]), as_texts([[3], ["age"]]), as_texts("age")
     (['3', 'age'], [['3'], ['age']], 'age')
     >>> as_texts({3: 0.5})
@@ -167,10 +159,8 @@ def as_texts(names: Any) -> Any:
 
 
 def group_of(feature: str, groups: Mapping[str, Sequence[str]]) -> str:
-    """Return the name of the group that a feature is in; empty if it is in none.
+    """Return the name of a feature's group; empty if it has none.
 
-    Examples
-    --------
     >>> group_of("site_a", {"site": ["site_*"]}), group_of("age", {"site": ["site_*"]})
     ('site', '')
     """
@@ -182,7 +172,7 @@ def group_of(feature: str, groups: Mapping[str, Sequence[str]]) -> str:
 
 
 def in_order_of_groups(features: Iterable[str], groups: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the features that are in each group, in the order of the features."""
+    """Return the features of each group, in feature order."""
     found: dict[str, list[str]] = {}
     for feature in features if groups else ():
         found.setdefault(group_of(feature, groups), []).append(feature)
@@ -193,7 +183,7 @@ def in_order_of_groups(features: Iterable[str], groups: Mapping[str, Sequence[st
 def _matched(
     asked: Sequence[str], features: Mapping[str, int], where: str, groups: Mapping[str, tuple[str, ...]] = NO_GROUPS
 ) -> tuple[str, ...]:
-    """Return the features that are named, by their place in the table; raises if they are only a part of a group."""
+    """Return the named features by table position; raises an error if they are a part of a group."""
     if not asked:
         return ()
     wanted: set[str] = set()

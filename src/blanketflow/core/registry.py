@@ -1,8 +1,8 @@
-"""Finds the classes with a card, and loads plug-ins: methods, CI tests, models and result tables of other packages.
+"""Finds classes with a card, and loads plug-ins: methods, CI tests, models and result tables of other packages.
 
-A module that a config names may also lie beside the config. It is imported only if no installed module has its name, so
-a ``numpy.py`` in that folder never runs. Folder and module names are passed on in environment variables: a job does not
-know the config, and joblib unpickles objects of these modules in a new process before any other code runs.
+A module named by a config may be beside the config. It is imported only if no installed module has its name, so a
+``numpy.py`` in that folder never runs. Folder and module names are passed to jobs in environment variables: a job does
+not know the config, and joblib unpickles objects of these modules before other code runs.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ def _modules(package_name: str) -> Iterator[str]:
 
 @functools.cache
 def discover(package_name: str) -> MappingProxyType[str, type[Configurable]]:
-    """Return the classes with a card that a package's modules define, by id, sorted.
+    """Return the classes with a card in a package and its sub-packages, by id, sorted.
 
-    Sub-packages are searched too. Raises `BlanketflowError` if two classes claim one id; a module that cannot be
-    imported raises its own error.
+    Raises `BlanketflowError` if two classes have one id; import errors are not caught.
     """
     found: dict[str, type[Configurable]] = {}
     for module_name in _modules(package_name):
@@ -57,7 +56,7 @@ def discover(package_name: str) -> MappingProxyType[str, type[Configurable]]:
 
 
 def _defined_in(module_name: str) -> dict[str, type[Configurable]]:
-    """Return the classes with a card that a module defines, by id."""
+    """Return the classes with a card defined in a module, by id."""
     return {
         member.card.id: member
         for member in vars(importlib.import_module(module_name)).values()
@@ -67,7 +66,7 @@ def _defined_in(module_name: str) -> dict[str, type[Configurable]]:
 
 @functools.cache
 def _module_of_each(package_name: str) -> Mapping[str, str]:
-    """Return the module of each id, read from the text of the files, so that a job imports what it needs alone."""
+    """Return the module of each id, parsed from the source, so that a job imports only what it needs."""
     folder = Path(next(iter(importlib.import_module(package_name).__path__)))
     found = {}
     for path in folder.rglob("*.py"):
@@ -77,9 +76,9 @@ def _module_of_each(package_name: str) -> Mapping[str, str]:
 
 
 def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]:
-    """Return the class with this id, or the class that ``"module:Class"`` names.
+    """Return the class with this id, or the class ``"module:Class"``.
 
-    Raises `UnknownNameError` if neither exists; `what` ("method", "CI test", ...) says what was sought.
+    Raises `UnknownNameError` if there is none; `what` ("method", "CI test", ...) is for the message.
     """
     if ":" in identifier:
         return import_name(identifier)
@@ -95,9 +94,9 @@ def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]
 
 
 def import_name(dotted: str) -> type:
-    """Import ``"package.module:Name"``, installed or beside the config. This runs the code of that module.
+    """Import ``"package.module:Name"``, installed or beside the config; this executes the module.
 
-    Raises `ConfigError` if it cannot be imported, or its code fails or ends the process.
+    Raises `ConfigError` if the import fails or the module's code fails or exits.
     """
     module_name, _, attribute = dotted.partition(":")
     try:
@@ -126,13 +125,10 @@ def _in_one_line(error: BaseException) -> str:
 
 
 def is_foreign(chosen: Any) -> bool:
-    """Return whether a method, CI test or model, or the name of one, runs code from outside this package.
+    """Return whether a method, CI test or model runs code from outside this package.
 
-    `chosen` is a configured object, a name such as ``"tree"`` or ``"module:Class"``, a mapping with a ``type``, or
-    None.
+    `chosen` is an object, a name such as ``"tree"`` or ``"module:Class"``, a mapping with a ``type``, or None.
 
-    Examples
-    --------
     >>> from blanketflow.ci import get_ci_test
     >>> is_foreign(get_ci_test("ppi")), is_foreign(get_ci_test("ppi", model="sklearn.svm:SVC"))
     (False, True)
@@ -153,15 +149,13 @@ FOLDERS, MODULES = "BLANKETFLOW_PLUGIN_FOLDERS", "BLANKETFLOW_PLUGIN_MODULES"
 
 
 def look_in(folder: str | Path) -> None:
-    """Look for named modules in a folder, in this process and in those that it starts."""
+    """Search a folder for named modules, in this process and its children."""
     _add(FOLDERS, str(Path(folder).absolute()))
 
 
 def find_beside(name: str) -> bool:
-    """Make a module without dots importable if it lies in one of the folders; return whether it does.
+    """Make a module without dots importable if one of the folders has it; return whether one does.
 
-    Examples
-    --------
     >>> find_beside("no_such_module")
     False
     """
@@ -183,12 +177,12 @@ def _add(variable: str, entry: str) -> None:
 
 
 class _Named(MetaPathFinder):
-    """Finds the modules that were named, and no others."""
+    """Import finder of the named modules only."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where a named module lies."""
+        """Return the spec of a named module."""
         return PathFinder.find_spec(fullname, _known(FOLDERS)) if fullname in _known(MODULES) else None
 
 
@@ -203,13 +197,13 @@ if _known(MODULES):
 
 @dataclass(frozen=True)
 class RunResults:
-    """What a run found, as a further table takes it.
+    """Results of a run, passed to a further table.
 
     Attributes
     ----------
     scores : DataFrame
-        Rows of all evaluations with `dataset`, `selector` and `selected_on`: ``training rows``, or ``all rows`` of
-        those that have seen the test rows.
+        All evaluations, with `dataset`, `selector` and `selected_on`: ``training rows``, or ``all rows`` for selections
+        that used the test rows.
     tables : dict of str to DataFrame
         The result tables runtime, truth and statuses.
     n_folds : int or str
@@ -222,9 +216,9 @@ class RunResults:
 
 
 class FurtherTable(ABC):
-    """A result table that a run makes beside its own, from outside the package.
+    """A result table of a run, defined outside the package.
 
-    Options of the config are arguments of the constructor. A changed file, option or class makes the table again.
+    Options in the config are constructor arguments. A changed file, option or class recomputes the table.
 
     Examples
     --------
@@ -236,15 +230,15 @@ class FurtherTable(ABC):
     """
 
     def files(self) -> list[str]:
-        """Return the files that the table is made of beside the run."""
+        """Return the input files besides those of the run."""
         return []
 
     def check(self, where: str, n_folds: int | str) -> None:  # noqa: B027 (nothing to refuse unless a class says so)
-        """Raise `ConfigError`, whose message begins with `where`, if a run with this evaluation tells nothing."""
+        """Raise `ConfigError`, starting with `where`, if the table has no use for this evaluation."""
 
     @abstractmethod
     def make(self, run: RunResults) -> Any:
-        """Return the table, a DataFrame."""
+        """Return the table as a DataFrame."""
 
 
 def further_table(name: str, spec: Mapping[str, Any]) -> FurtherTable:

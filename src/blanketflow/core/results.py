@@ -12,22 +12,22 @@ from .printable import printable
 
 
 class CIResult(NamedTuple):
-    """The outcome of one test of X independent of Y given Z.
+    """The result of one test of X independent of Y given Z.
 
     Attributes
     ----------
     statistic : float
         Effect on the test's own scale; larger is stronger.
     p_value : float
-        In 0..1, never NaN. 1.0 where the test was not reliable and its rule says ``independent``.
+        In 0..1, never NaN. 1.0 for an unreliable test whose rule is ``independent``.
     log_p : float
-        Natural logarithm of the p-value, kept where the p-value itself underflows to 0.
+        Natural logarithm of the p-value, also where the p-value underflows to 0.
     dof : float
-        Degrees of freedom (1 for tests that have none).
+        Degrees of freedom, 1 for tests without.
     n : int
         Rows used.
     reliable : bool
-        False when the test's own sample-size rule is violated, or rounding has destroyed a column that it is about.
+        False if the test's sample-size rule is violated, or rounding destroyed a column.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class CIResult(NamedTuple):
 
 @dataclass(slots=True)
 class CIResults:
-    """Arrays of outcomes over m candidates, in the order asked; each has shape (m,).
+    """Results for m candidates in the given order; each array has shape (m,).
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class CIResults:
     n : ndarray of int
         Rows used.
     reliable : ndarray of bool
-        False where the test's own sample-size rule is violated, or rounding has destroyed a column.
+        As in `CIResult`.
 
     Examples
     --------
@@ -72,14 +72,14 @@ class CIResults:
 
     @classmethod
     def from_rows(cls, rows: Iterable[CIResult]) -> CIResults:
-        """Stack single outcomes."""
+        """Stack single results."""
         columns = list(zip(*rows, strict=True)) or [()] * 6
         kinds = (float, float, float, float, np.int64, bool)
         return cls(*(np.asarray(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
 
     @classmethod
     def joined(cls, parts: Sequence[CIResults]) -> CIResults:
-        """Put results on neighbouring candidates one behind the other."""
+        """Concatenate results."""
         return cls(*map(np.concatenate, zip(*(part.arrays for part in parts), strict=True)))
 
     def take(self, positions: np.ndarray) -> CIResults:
@@ -97,18 +97,18 @@ class CIResults:
         return map(CIResult, *(array.tolist() for array in self.arrays))
 
     def locked(self) -> CIResults:
-        """Return these results with arrays that cannot be written to."""
+        """Return the results with read-only arrays."""
         for array in self.arrays:
             array.flags.writeable = False
         return self
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays, in the order of the ci_test artefact."""
+        """Arrays in the order of the ci_test artefact."""
         return self.statistic, self.p_value, self.log_p, self.dof, self.n, self.reliable
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name."""
+        """Arrays by name."""
         return dict(zip((f.name for f in fields(self)), self.arrays, strict=True))
 
 
@@ -121,17 +121,10 @@ MOST_SETS, MOST_NAMED = 3, 5
 
 
 class StandIn(NamedTuple):
-    """A feature that keeps most of what another one says about the target.
+    """A feature with most of the information of another one about the target.
 
-    Attributes
-    ----------
-    feature : str
-        Its name.
-    share : float
-        The share, 0 to 1, of the other's information that is kept if this one is known instead. From 0.95 on this one
-        can stand in for the other.
-    low, high : float
-        The 95 % interval of the share.
+    `share`, 0 to 1, is the part of the other feature's information that remains if it is replaced; at least 0.95 makes
+    it a substitute. `low` and `high` are its 95 % interval.
 
     Examples
     --------
@@ -146,15 +139,13 @@ class StandIn(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """Whether it can stand in for the other, and the interval leaves little doubt."""
+        """Whether it can replace the other feature, also at the lower end of the interval."""
         return self.share >= STANDS_IN and self.low >= SURE
 
 
 def in_words(rows: Sequence[StandIn], most: int = MOST_NAMED) -> str:
-    """Return stand-ins as a text: their shares and intervals, and how many more there are.
+    """Return stand-ins as text, with shares and intervals, and the number of others.
 
-    Examples
-    --------
     >>> in_words([StandIn("temp_f", 0.97, 0.93, 1.0), StandIn("near", 0.9, 0.8, 0.95)], 1)
     'temp_f 0.97 (0.93 to 1.00) and 1 more'
     """
@@ -163,10 +154,8 @@ def in_words(rows: Sequence[StandIn], most: int = MOST_NAMED) -> str:
 
 
 def one_is_enough(stand_ins: Mapping[str, Sequence[StandIn]]) -> str:
-    """Return in words of which features one is enough, by member of an answer; empty if there are none.
+    """Return, by member, a text that lists the features of which one is enough; empty if there are none.
 
-    Examples
-    --------
     >>> copies = {"temp_c": [StandIn("temp_f", 1.0, 1.0, 1.0)], "b": [StandIn("c", 0.9, 0.8, 0.94)]}
     >>> one_is_enough(copies)
     'One of temp_c and temp_f is enough.'

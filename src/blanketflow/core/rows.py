@@ -1,4 +1,4 @@
-"""Which rows do what: parts for cross-validation, a sample of many rows, and the rows that `confirm` leaves out."""
+"""Parts for cross-validation, samples of rows, and the rows held out by `confirm`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ SEEN_PARTS = 5
 def balanced_parts(
     target: np.ndarray, n_parts: int, rng: np.random.Generator, groups: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return each row's part: rows are dealt out in the order of the target, equal ones in random order.
+    """Return the part of each row, 0 .. n_parts - 1, stratified by the target; equal targets are in random order.
 
-    The target holds numbers or codes, shape (n,) or (n, m); of several columns the last one orders first. Parts are 0
-    .. n_parts - 1, shape (n,). Rows with equal numbers in `groups`, (n,), are in one part: then groups are dealt out in
-    the order of their mean target, and there are no more parts than groups. Raises `DataError` for a single group.
+    The target has numbers or codes, (n,) or (n, m), the last column first in order. Rows of one group in `groups`,
+    (n,), are in one part; groups are then stratified by mean target, with at most one part per group. Raises
+    `DataError` for a single group.
 
-    Examples
-    --------
     >>> parts = balanced_parts(np.array([1, 0, 1, 0]), 2, np.random.default_rng(0))
     >>> sorted(parts[[0, 2]].tolist()), sorted(parts[[1, 3]].tolist())
     ([0, 1], [0, 1])
@@ -45,10 +43,8 @@ def balanced_parts(
 
 
 def numbers_of(groups: np.ndarray) -> np.ndarray:
-    """Return the groups of rows as numbers from 0 on, (n,); raises `DataError` if rows cannot be held out by them.
+    """Return the groups of rows as integers from 0, (n,); raises `DataError` if rows cannot be held out by them.
 
-    Examples
-    --------
     >>> numbers_of(np.array([7, 3, 7])).tolist()
     [1, 0, 1]
     """
@@ -69,12 +65,10 @@ MAX_ROWS = Parameter(
 
 
 def sampled(rows: np.ndarray, target: np.ndarray, max_rows: int | None, seed: int) -> np.ndarray:
-    """Return the rows that a search uses: all, or a sample of `max_rows`, stratified by the target of the whole table.
+    """Return all rows, or a sample of `max_rows` stratified by the target of the whole table.
 
     Each class, or range of numbers, keeps its share to within one row.
 
-    Examples
-    --------
     >>> target = np.repeat([0, 1], [900, 100])
     >>> np.bincount(target[sampled(np.arange(1000), target, 50, seed=0)]).tolist()
     [45, 5]
@@ -89,10 +83,8 @@ def sampled(rows: np.ndarray, target: np.ndarray, max_rows: int | None, seed: in
 
 
 def sample_told(n_rows: int, max_rows: int | None) -> str:
-    """Return in words that a search takes a sample of so many rows; empty if it takes all.
+    """Return a text on the sample of a search; empty if all rows are used.
 
-    Examples
-    --------
     >>> sample_told(40_000, 5_000)
     '5,000 of 40,000 rows were taken, a sample stratified by the target (max_rows)'
     """
@@ -125,7 +117,7 @@ STRATUM = 20
 
 
 def seed_of_split(seed: int, number: int) -> int:
-    """Return the seed of the division with a number from 0 on: the first is that of `confirm` alone.
+    """Return the seed of a numbered split; the first is that of a single `confirm`.
 
     >>> seed_of_split(7, 0)
     7
@@ -134,7 +126,7 @@ def seed_of_split(seed: int, number: int) -> int:
 
 
 def why_no_splits(confirm: float | None, splits: int) -> str | None:
-    """Return why rows cannot be divided several times, or None if they can.
+    """Return why rows cannot be split several times, or None.
 
     >>> why_no_splits(0.5, 20)
     """
@@ -146,14 +138,12 @@ def why_no_splits(confirm: float | None, splits: int) -> str | None:
 def searched_rows(
     target: np.ndarray, share: float | None, seed: int, groups: np.ndarray | None = None, where: str = "data"
 ) -> np.ndarray:
-    """Return which rows a search may see, bool (n,): all but a random share `confirm` (0.1 to 0.9; None: all).
+    """Return the rows for the search, bool (n,): all but a random share `confirm` (0.1 to 0.9; None: all).
 
     The split is stratified by the target to within one row. With `groups`, (n,), whole groups are drawn, stratified by
-    their mean target. Raises `DataError` (beginning with `where`) if either side has fewer than 10 rows or groups, or
-    one value of the target.
+    mean target. Raises `DataError`, starting with `where`, if a side has fewer than 10 rows or groups, or one value of
+    the target.
 
-    Examples
-    --------
     >>> target = np.repeat([0, 1], [60, 20])
     >>> np.bincount(target[searched_rows(target, 0.5, seed=0)]).tolist()
     [30, 10]

@@ -1,4 +1,4 @@
-"""Seeds derived from identity, so that results do not depend on the order of work or the number of cores."""
+"""Seeds derived from identities, so that results depend neither on the order of work nor on the number of cores."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ DEFAULT_SEED = 2026
 
 
 def derive_seed(*identity: str | int) -> int:
-    """Return the seed that belongs to an identity such as ``(2026, "wdbc", "cv-1", "1of5", "ci_test")``.
+    """Return the seed of an identity such as ``(2026, "wdbc", "cv-1", "1of5", "ci_test")``.
 
     Parameters
     ----------
     *identity : str or int
-        The parts of the identity, outermost first. Different parts give unrelated seeds.
+        Parts of the identity, outermost first. Different identities give unrelated seeds.
 
     Returns
     -------
     int
-        A number in ``0 .. 2**63 - 1``, the same on every machine and version.
+        In ``0 .. 2**63 - 1``, the same on every machine and version.
 
     Examples
     --------
@@ -47,17 +47,15 @@ def derive_rng(*identity: str | int) -> np.random.Generator:
 
 
 def seed_32(*identity: str | int) -> int:
-    """Return a derived seed that fits in 31 bits, as scikit-learn's ``random_state`` asks."""
+    """Return a derived seed below 2**31, for scikit-learn's ``random_state``."""
     return derive_seed(*identity) & 0x7FFFFFFF
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a whole number as it is, and else a drawn one: by a RandomState, or for None by the system.
+    """Return an integer unchanged, else a random one, from a RandomState or, for None, from the system.
 
-    Raises `ParameterError` if it is none of these.
+    Raises `ParameterError` for anything else.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> seed_of(7), seed_of(np.random.RandomState(0)) == seed_of(np.random.RandomState(0))
     (7, True)

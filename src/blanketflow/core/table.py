@@ -1,4 +1,4 @@
-"""The table that tests, methods and models read: its columns, their order, levels, and the design of the sample."""
+"""The table that tests, methods and models read: columns, their order and levels, and the sampling design."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ LABELLED = 2**20
 
 
 class Table:
-    """Columns of one length, found by name or position.
+    """Columns of equal length, found by name or position.
 
     Parameters
     ----------
     columns : sequence of Column
-        At least one; names must differ. `WideColumns` are taken as they are, all others as a tuple.
+        At least one, with unique names. `WideColumns` are stored unchanged, others as a tuple.
     design : Design, optional
-        Sampling weights and clusters of the rows; rows and columns that are taken keep it.
+        Sampling weights and clusters of the rows, which selections of rows and columns keep.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class Table:
         return dict(zip(self.names, range(len(self.names)), strict=True))
 
     def position(self, key: str | int) -> int:
-        """Return the position of a column given by name or position."""
+        """Return the position of a column, given its name or position."""
         if type(key) is not int:
             # The target stands last, and is asked for most: for it alone a wide table needs no dictionary.
             is_last = bool(self.names) and key == self.names[-1]
@@ -94,36 +94,36 @@ class Table:
         raise UnknownNameError(f"no column {key} in a table of {len(self.columns)} columns, counted from 0.")
 
     def places(self, keys: Sequence[str | int]) -> list[int]:
-        """Return the positions of columns given by name or position, soonest if all are names."""
+        """Return the positions of columns, given names or positions; fastest for names only."""
         try:
             return [*map(self._positions.__getitem__, keys)]
         except KeyError:
             return [*map(self.position, keys)]
 
     def positions(self, names: Sequence[str]) -> np.ndarray:
-        """Return the positions of columns given by name, shape (number of names,)."""
+        """Return the positions of named columns, (number of names,)."""
         if self.names[: len(names)] == list(names):
             return np.arange(len(names))
         return np.array(self.places(names), dtype=np.int64)
 
     def one_of_each(self) -> Iterable[Column]:
-        """Return columns among which every kind and every set of levels is found."""
+        """Return columns that cover all kinds and sets of levels."""
         return self.columns.one_of_each() if isinstance(self.columns, WideColumns) else self.columns
 
     def first_incomplete(self) -> Column | None:
-        """Return the first column with a missing or infinite cell, None if there is none."""
+        """Return the first column with a missing or infinite cell, or None."""
         if isinstance(self.columns, WideColumns):
             return self.columns.first_incomplete()
         return next((column for column in self.columns if column.n_missing() or column.n_infinite()), None)
 
     def varying(self) -> np.ndarray:
-        """Return which columns have two values besides missing cells, shape (d,)."""
+        """Return which columns have two values besides missing cells, (d,)."""
         if isinstance(self.columns, WideColumns):
             return self.columns.varying()
         return np.array([not column.is_constant() for column in self.columns], dtype=bool)
 
     def with_column(self, column: Column) -> Table:
-        """Return the table with one more column at the end."""
+        """Return the table with another column at the end."""
         if not isinstance(self.columns, WideColumns):
             return Table([*self.columns, column], self.design)
         if column.name in self.names:
@@ -138,7 +138,7 @@ class Table:
         return self.columns[self.position(key)]
 
     def take(self, rows: np.ndarray) -> Table:
-        """Return the table at the given rows (positions, any order)."""
+        """Return the table with the rows at some positions, in any order."""
         rows = np.asarray(rows)
         if len(rows) == self.n_rows and np.array_equal(rows, np.arange(self.n_rows)):
             return self
@@ -150,17 +150,14 @@ class Table:
         return Table(kept_like(self.columns, (column.take(rows) for column in self.columns), len(rows)), design)
 
     def select(self, keys: Iterable[str | int]) -> Table:
-        """Return the table of the given columns."""
+        """Return the table with some columns."""
         return Table([self[key] for key in keys], self.design)
 
     def in_order_of_names(self, n_last: int = 0) -> Table:
-        """Return the table with its columns in the order of `by_names`, the same table if they are.
+        """Return the table with columns in the order of `by_names`; the same table if already ordered.
 
-        The last `n_last` columns, such as a target, stay the last. The columns of a wide table that are held together
-        come before its single columns.
+        The last `n_last` columns, such as a target, stay last. The block of a wide table comes before single columns.
 
-        Examples
-        --------
         >>> columns = [Column(name, "numeric", np.zeros(2)) for name in ("b10", "b9", "a")]
         >>> Table(columns).in_order_of_names(n_last=1).names
         ['b9', 'b10', 'a']
@@ -180,17 +177,17 @@ class Table:
 
     @cached_property
     def _order_held_together(self) -> np.ndarray | None:
-        """The order of the columns that a wide table holds together, which takes a while to see of a million."""
+        """Order of the columns of a wide table's block, cached because it is slow for a million."""
         return by_names(self.columns.names) if isinstance(self.columns, WideColumns) else None
 
     def with_design(self, design: Design | None) -> Table:
-        """Return the table with a design of its rows, in place of the one that it has."""
+        """Return the table with another design."""
         designed = copy(self)
         designed.design = design
         return designed
 
     def matrix(self, keys: Iterable[str | int] | None = None) -> np.ndarray:
-        """Return columns as float64, shape (n, number of columns), Fortran order."""
+        """Return columns as float64, (n, number of columns), in Fortran order."""
         columns = self.columns if keys is None else [self[key] for key in keys]
         out = np.empty((self.n_rows, len(columns)), dtype=np.float64, order="F")
         for j, column in enumerate(columns):
@@ -199,10 +196,10 @@ class Table:
 
 
 def column_from_array(name: str, values: np.ndarray) -> Column:
-    """Make a column from a 1-D array, reading its kind from the dtype.
+    """Create a column from a 1-D array, with the kind of its dtype.
 
     Objects, strings and pandas categoricals become categorical with sorted levels; None and NaN are missing. Raises
-    `DataError` if cells are complex numbers, dates, times or containers, or labels are not Unicode text.
+    `DataError` for complex numbers, dates, times, containers, and labels that are not Unicode.
     """
     values = np.asarray(values)
     if values.dtype.kind == "b":
@@ -228,7 +225,7 @@ _TIMES = "dates or times. Make numbers of them, such as days since a start, or d
 
 
 def _check_objects(name: str, values: np.ndarray) -> None:
-    """Raise `DataError` if an array of objects holds something that is not a label."""
+    """Raise `DataError` if an object array has a cell that is not a label."""
     for value in values.tolist():
         kind = type(value)
         if (isinstance(value, _CLOCK) or kind.__name__ == "Period") and not is_missing(value):  # pandas' Period
@@ -257,7 +254,7 @@ def is_missing(value: object) -> bool:
 
 
 def categorical(name: str, labels: np.ndarray) -> Column:
-    """Make a categorical column from text labels, None where missing. Levels are sorted, numbers by value."""
+    """Create a categorical column from text labels, None where missing. Levels are sorted, numbers by value."""
     present = [label for label in labels if label is not None]
     levels = sort_labels(set(present))
     codes = {label: code for code, label in enumerate(levels)}
@@ -266,12 +263,10 @@ def categorical(name: str, labels: np.ndarray) -> Column:
 
 
 def labelled(column: Column, label: Callable[[Any], str]) -> Column:
-    """Return a column of numbers as a categorical one, given the label of each value; missing cells stay missing.
+    """Return a column of numbers as categorical, given a label per value; missing cells stay missing.
 
-    Only distinct values are labelled, a block of rows at a time: a text for each row would take 60 bytes of memory.
+    Only distinct values are labelled, in blocks of rows: a text per row would take 60 bytes.
 
-    Examples
-    --------
     >>> labelled(Column("a", "numeric", np.array([10.0, np.nan, 9.0])), "{:g}".format).values.tolist()
     [1, -1, 0]
     """
@@ -292,8 +287,6 @@ def labelled(column: Column, label: Callable[[Any], str]) -> Column:
 def sort_labels(labels: Iterable[str]) -> list[str]:
     """Sort text labels, by value if all are numbers.
 
-    Examples
-    --------
     >>> sort_labels({"10", "9"})
     ['9', '10']
     """
@@ -320,11 +313,11 @@ class Design:
     Parameters
     ----------
     weights : ndarray of shape (n,), or None
-        Positive numbers in proportion to how many members of the population a row stands for; None if all are equal.
+        Positive numbers, proportional to the population members that a row represents; None if equal.
     clusters : ndarray of int of shape (n,), or None
-        Rows with equal numbers were drawn together, such as those of one patient; None if each row was drawn by itself.
+        Rows with equal numbers were sampled together, such as those of a patient; None for independent rows.
     within : ndarray of int of shape (n,), or None
-        Strata within which CI tests are made, such as sites, as numbers; None for none.
+        Strata within which CI tests are made, such as sites; None for none.
 
     Examples
     --------
@@ -346,18 +339,18 @@ class Design:
 
     @property
     def n_clusters(self) -> int | None:
-        """How many clusters there are; None if each row was drawn by itself."""
+        """Number of clusters; None for independent rows."""
         return None if self.clusters is None else len(np.unique(self.clusters))
 
     def shares(self) -> np.ndarray | None:
-        """Return the weights in units of their mean, shape (n,); None if all are equal."""
+        """Return the weights divided by their mean, (n,); None if equal."""
         return None if self.weights is None else self.weights / self.weights.mean()
 
     def numbers(self) -> np.ndarray | None:
-        """Return the clusters as numbers from 0 on without gaps, shape (n,); None if each row was drawn by itself.
+        """Return the clusters as integers from 0 without gaps, (n,); None for independent rows.
 
-        None also if all rows are of one cluster, such as the only site of a fold: what they have in common cannot be
-        told, and given that they are independent.
+        None also for a single cluster, such as the only site of a fold: its effect cannot be estimated, and given it
+        rows are independent.
         """
         if self.clusters is None:
             return None
@@ -368,8 +361,6 @@ class Design:
 def effective_rows(weights: np.ndarray) -> float:
     """Return Kish's effective sample size of weights (Kish 1965, Survey sampling, Wiley).
 
-    Examples
-    --------
     >>> effective_rows(np.array([1.0, 1.0, 1.0])), effective_rows(np.array([3.0, 1.0]))
     (3.0, 1.6)
     """
@@ -377,10 +368,8 @@ def effective_rows(weights: np.ndarray) -> float:
 
 
 def is_complex(design: Design | None) -> bool:
-    """Whether rows are clustered, or have sampling weights: then p-values are not those of independent, equal rows.
+    """Whether rows have clusters or sampling weights, so that tests for independent, equal rows do not apply.
 
-    Examples
-    --------
     >>> is_complex(Design(weights=np.array([1.0, 2.0]))), is_complex(Design(within=np.array([0, 1]))), is_complex(None)
     (True, False, False)
     """
@@ -391,13 +380,11 @@ _DIGITS = re.compile("([0-9]+)")
 
 
 def by_names(names: Sequence[str]) -> np.ndarray | None:
-    """Return the positions of names in natural order, int64 (d,); None if they are in this order already.
+    """Return the positions of names in natural order, int64 (d,); None if already ordered.
 
-    Numbers within names are compared by value, so ``x0, x1, ...`` are in order. Methods and models see features in this
-    order: random draws, ties and sums then do not depend on the order of the table.
+    Numbers within names are compared by value: ``x2`` comes before ``x10``. Methods and models see features in this
+    order, so random draws, ties and sums do not depend on the order of the table.
 
-    Examples
-    --------
     >>> by_names(["x0", "x2", "x10"]) is None
     True
     >>> by_names(["size", "x10", "age", "x9"]).tolist()
@@ -412,10 +399,8 @@ def by_names(names: Sequence[str]) -> np.ndarray | None:
 
 
 def natural_key(name: str) -> tuple[list[str | tuple[int, str]], str]:
-    """Return what a name is sorted by: texts and numbers in turn, then the name, for ``01`` and ``1``.
+    """Return the sort key of a name: texts and numbers in turn, then the name, to separate ``01`` and ``1``.
 
-    Examples
-    --------
     >>> natural_key("x10") > natural_key("x9"), natural_key("x09") < natural_key("x9")
     (True, True)
     """
@@ -430,9 +415,7 @@ FEW_VALUES = 10
 
 
 def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) -> Column:
-    """Make a categorical column from positions in `labels`, which may repeat and need not all occur.
-
-    A cell is missing where its code is -1 or its label None.
+    """Create a categorical column from positions in `labels`, which may repeat or be unused; -1 and None are missing.
 
     >>> column_of_codes("a", np.array([0, 1, 2, -1]), ["b", None, "a"]).values
     array([ 1, -1,  0, -1], dtype=int32)
@@ -444,7 +427,7 @@ def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) 
 
 
 def used_levels(column: Column) -> Column:
-    """Return a categorical column with the levels that occur, sorted; any other column as it is."""
+    """Return a categorical column with only the levels that occur, sorted; any other column unchanged."""
     if column.kind != CATEGORICAL:
         return column
     present = np.flatnonzero(np.bincount(column.values[column.values >= 0], minlength=len(column.levels)))
@@ -456,17 +439,15 @@ def used_levels(column: Column) -> Column:
 
 
 def with_used_levels(table: Table) -> Table:
-    """Return a table with only those levels of its categorical columns that occur."""
+    """Return the table with only the levels that occur."""
     if isinstance(table.columns, WideColumns):
         return table
     return Table([used_levels(column) for column in table.columns], table.design)
 
 
 def check_unicode(what: str, texts: Collection[str]) -> None:
-    r"""Raise `DataError` if a text holds a lone surrogate; the message begins with `what`.
+    r"""Raise `DataError`, starting with `what`, if a text has a lone surrogate.
 
-    Examples
-    --------
     >>> check_unicode("column 'a' holds", ["größe"])
     >>> check_unicode("column 'a' holds", ["gr\udcf6sse"])
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""The rule that decides between classification and regression, with its reason in words."""
+"""The choice between classification and regression, with its reason."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ RARE = 0.7
 
 
 class Task(NamedTuple):
-    """The task and why it was chosen."""
+    """The task and the reason for it."""
 
     name: str
     reason: str
 
 
 def infer_task(column: Column, asked: str = "auto") -> Task:
-    """Tell classification from regression by a target column without missing cells.
+    """Infer the task from a target column without missing cells.
 
-    A task other than ``auto`` is returned as it is. Raises `DataError` if regression is asked for a categorical target.
+    A task other than ``auto`` is returned unchanged. Raises `DataError` for regression on a categorical target.
     """
     if asked != "auto":
         if asked == REGRESSION and column.kind == CATEGORICAL:
@@ -51,12 +51,10 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
 
 
 def has_rare_class(counts: Iterable[int]) -> bool:
-    """Return whether the smallest class is rare, of how many rows each has; classes without rows do not count.
+    """Return whether the smallest class is rare, given the rows of each class; empty classes do not count.
 
-    Accuracy says then mostly how rare it is: ROC AUC and log-loss take its place wherever something is judged.
+    Accuracy then mostly measures the rarity: ROC AUC and log-loss replace it.
 
-    Examples
-    --------
     >>> has_rare_class([65, 35]), has_rare_class([66, 34, 0]), has_rare_class([40, 35, 34])
     (False, True, False)
     """
@@ -65,7 +63,7 @@ def has_rare_class(counts: Iterable[int]) -> bool:
 
 
 def target_column(column: Column, task: str) -> Column:
-    """Return the target as methods expect it: categorical for classification, numeric for regression."""
+    """Return the target as methods need it: categorical for classification, numeric for regression."""
     if task == REGRESSION:
         return Column(column.name, NUMERIC, from_least(column).numbers())
     if column.kind == CATEGORICAL:

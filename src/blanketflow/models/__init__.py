@@ -19,13 +19,13 @@ def get_model(spec: Any) -> Model:
     Parameters
     ----------
     spec : str, mapping, Model or scikit-learn estimator
-        An id such as ``"svm"``; ``"package.module:Class"`` of any scikit-learn estimator; a mapping with the key
-        ``type`` (one of these) and options, such as ``{"type": "knn", "n_neighbors": 3}``; or a model or estimator.
+        An id such as ``"svm"``; ``"package.module:Class"`` of a scikit-learn estimator; a mapping with the key ``type``
+        (one of these) and options, such as ``{"type": "knn", "n_neighbors": 3}``; or a model or estimator.
 
     Returns
     -------
     Model
-        The model; its `build(task, seed)` returns a scikit-learn estimator.
+        Its `build(task, seed)` returns a scikit-learn estimator.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def get_model(spec: Any) -> Model:
 
 
 def build_prior(task: str) -> Any:
-    """Return the unfitted estimator that predicts the prior, or the mean: what is left without features or classes."""
+    """Return the unfitted estimator of the prior or the mean, used without features or with a single class."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     return DummyClassifier(strategy="prior") if task == CLASSIFICATION else DummyRegressor()

@@ -1,4 +1,4 @@
-"""The interface of models, wrappers of scikit-learn estimators, and checks of their predictions."""
+"""Base class of models, wrappers of scikit-learn estimators, and checks of predictions."""
 
 from __future__ import annotations
 
@@ -27,21 +27,10 @@ class Model(Configurable):
     """
 
     def build(self, task: str, seed: int, n_jobs: int = 1) -> Any:
-        """Return an unfitted scikit-learn estimator for a float matrix.
+        """Return an unfitted scikit-learn estimator for a float matrix, with `predict_proba` if the method allows it.
 
-        Parameters
-        ----------
-        task : {"classification", "regression"}
-            The task. A classifier has `predict_proba` if the method allows it.
-        seed : int
-            Seed of the estimator's random numbers, below 2**32.
-        n_jobs : int, default=1
-            Number of threads or processes, which does not change the result.
-
-        Raises
-        ------
-        UnsupportedError
-            If the card does not list the task.
+        `seed` is below 2**32. `n_jobs` does not change the result. Raises `UnsupportedError` if the card does not list
+        the task.
         """
         if task not in self.card.tasks:
             raise UnsupportedError(
@@ -50,14 +39,14 @@ class Model(Configurable):
         return self.assemble(task, seed, n_jobs)
 
     def certify(self, estimator: Any) -> Any:
-        """Return the estimator with settings that `used_columns` needs, if there are any."""
+        """Return the estimator with the settings that `used_columns` needs, if any."""
         return estimator
 
     def used_columns(self, fitted: Any) -> np.ndarray | None:
         """Return the columns on which a fitted estimator depends, shape (k,), ascending; None if unknown.
 
-        Refitting with the same rows and seed without any other columns must give exactly the same predictions. Most
-        estimators draw columns at random or use all columns, and return None.
+        Refitting with the same rows and seed without any other columns must give identical predictions. Most estimators
+        draw columns at random or use all of them, and return None.
         """
         return None
 
@@ -70,22 +59,10 @@ class Model(Configurable):
         sets: Sequence[Sequence[int]],
         check_time: Callable[[], None],
     ) -> Iterator[np.ndarray]:
-        """Yield predictions for some rows by models of several sets of columns.
+        """Yield predictions for rows X, (m, d), by a model of each set of columns.
 
-        Parameters
-        ----------
-        task : {"classification", "regression"}
-            The task.
-        seed : int
-            Seed of every model, below 2**32.
-        train : tuple of numpy.ndarray
-            Training matrix, shape (n, d), and target, (n,).
-        X : numpy.ndarray
-            Rows to predict, (m, d).
-        sets : sequence of sequences of int
-            Columns of each model.
-        check_time : callable
-            Called before each model or block of rows; raises an error if the time is over.
+        `train` is the matrix, (n, d), and the target, (n,). `check_time` is called before each model or block of rows,
+        and raises an error if the time is over.
         """
         for columns in sets:
             check_time()
@@ -114,10 +91,9 @@ class Model(Configurable):
 
 @dataclass
 class SklearnModel(Model):
-    """A scikit-learn estimator from another package. Columns are not scaled for it: put a scaler in its pipeline.
+    """A scikit-learn estimator from another package. Columns are not scaled: put a scaler in its pipeline.
 
-    If the ``random_state`` or ``n_jobs`` of the unfitted `template` is None, `build` sets it. `name` is its name in
-    results.
+    `build` sets ``random_state`` and ``n_jobs`` of the unfitted `template` if they are None. `name` is used in results.
     """
 
     template: Any
@@ -134,7 +110,7 @@ class SklearnModel(Model):
 
     @classmethod
     def of_class(cls, name: str, estimator: Any, options: Mapping[str, Any]) -> SklearnModel:
-        """Wrap the class named by ``"package.module:Class"``, constructed with `options`."""
+        """Create the class ``"package.module:Class"`` with `options`, and wrap it."""
         try:
             template = estimator(**options)
         except TypeError as error:
@@ -147,11 +123,11 @@ class SklearnModel(Model):
         return cls(estimator, f"{type(estimator).__module__}:{type(estimator).__name__}")
 
     def options(self) -> dict[str, Any]:
-        """Return the estimator's own parameters."""
+        """Return the estimator's parameters."""
         return self.template.get_params(deep=False)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return a copy of the estimator in which nested estimators are seeded too."""
+        """Return a copy of the estimator, with nested estimators seeded too."""
         from sklearn.base import clone
 
         estimator = clone(self.template)
@@ -172,9 +148,9 @@ TOLERANCE = 1e-3
 
 
 def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
-    """Return the prediction of each row of X, shape (n,).
+    """Return the prediction of each row of X, (n,).
 
-    `classes` are the training classes; None for numbers. Raises `WrongAnswerError` unless predictions are n finite
+    `classes` are the training classes; None for regression. Raises `WrongAnswerError` unless all predictions are finite
     numbers, or among these classes.
     """
     found = _numbers(estimator.predict(X), "predictions")
@@ -189,9 +165,9 @@ def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) 
 
 
 def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return class probabilities for each row of X, shape (n, k), and the classes of the columns.
+    """Return class probabilities of each row of X, (n, k), and the classes of the columns.
 
-    Raises `WrongAnswerError` if these are not probabilities of training classes.
+    Raises `WrongAnswerError` if they are not probabilities of training classes.
     """
     said = np.asarray(estimator.classes_)
     if not np.isin(said, classes).all() or len(np.unique(said)) < len(said):
@@ -207,7 +183,7 @@ def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[n
 
 
 def class_probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the probability of each of some classes, ascending, for each row of X, (n, r); 0 for unknown classes."""
+    """Return the probabilities of some classes, ascending, for each row of X, (n, r); 0 for unknown classes."""
     found, said = probabilities(estimator, X, classes)
     whole = np.zeros((len(X), len(classes)))
     whole[:, np.searchsorted(classes, said)] = found
@@ -227,10 +203,9 @@ def _numbers(values: Any, what: str) -> np.ndarray:
 
 
 class LazyEstimator:
-    """A scikit-learn estimator that is built by ``make(X, y)`` at `fit`.
+    """A scikit-learn estimator that ``make(X, y)`` builds at `fit`; `estimator_` is the fitted one.
 
-    It does not derive from scikit-learn's classes, so that reading cards does not import scikit-learn. `estimator_` is
-    the fitted estimator; `classes_` are the class labels, ascending, for classification only.
+    It does not derive from scikit-learn's classes, so that reading cards does not import scikit-learn.
     """
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], task: str) -> None:
@@ -238,7 +213,7 @@ class LazyEstimator:
         self.task = task
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> LazyEstimator:
-        """Build the estimator for these rows and fit it."""
+        """Build and fit the estimator."""
         X, y = np.asarray(X), np.asarray(y)
         self.estimator_ = self.make(X, y).fit(X, y)
         if self.task == CLASSIFICATION:
@@ -254,7 +229,7 @@ class LazyEstimator:
         return self.estimator_.predict_proba(X)
 
     def score(self, X: np.ndarray, y: np.ndarray) -> float:
-        """Return the accuracy or R2 of the predictions, like scikit-learn's estimators."""
+        """Return the accuracy or R2 of the predictions, as in scikit-learn."""
         from sklearn.metrics import accuracy_score, r2_score
 
         return float((accuracy_score if self.task == CLASSIFICATION else r2_score)(y, self.predict(X)))

@@ -1,4 +1,4 @@
-"""Encodes a table as the float matrix for models, with one block of columns per feature.
+"""Encodes a table as a float matrix for models, with a block of columns per feature.
 
 Huge and tiny numbers are scaled first, because trees store them in single precision and scalers square them.
 """
@@ -22,19 +22,14 @@ LARGEST = 2.0**126
 
 @dataclass(frozen=True)
 class Design:
-    """The design matrix of a table.
-
-    `matrix`, (n, m), is float64 in C order; `blocks` are the columns of each feature, in table order.
-    """
+    """The design matrix of a table: `matrix`, (n, m), float64 in C order, and `blocks`, the columns of each feature."""
 
     matrix: np.ndarray
     blocks: list[slice]
 
     def joined(self, counts: Sequence[int]) -> Design:
-        """Return the design in which each feature consists of so many adjacent ones.
+        """Return the design with features that each consist of several adjacent ones.
 
-        Examples
-        --------
         >>> Design(np.zeros((1, 4)), [slice(0, 1), slice(1, 3), slice(3, 4)]).joined([2, 1]).blocks
         [slice(0, 3, None), slice(3, 4, None)]
         """
@@ -46,14 +41,10 @@ class Design:
 def design(table: Table) -> Design:
     """Encode a table.
 
-    Numeric, boolean and categorical columns with up to two levels become one column (with codes for levels).
-    Categorical columns with more levels become one indicator per level. The declared levels are used, so all parts of a
-    table get the same columns.
+    Numeric, boolean and categorical columns of at most two levels become one column (levels as codes), categorical
+    columns of more levels an indicator per declared level, so that all parts of a table have the same columns. Raises
+    `DataError` for a missing cell.
 
-    Raises `DataError` if a cell is missing.
-
-    Examples
-    --------
     >>> colour = Column("colour", "categorical", np.array([2, 0]), ("blue", "green", "red"))
     >>> encoded = design(Table([Column("size", "numeric", np.array([0.5, 1.5])), colour]))
     >>> encoded.matrix.tolist(), encoded.blocks
@@ -76,13 +67,11 @@ def _is_one_hot(column: Column) -> bool:
 
 
 def moderate(table: Table, fitted_on: Table | None = None) -> Table:
-    """Return a table in which columns of huge or tiny numbers are multiplied by a power of two.
+    """Return a table with columns of huge or tiny numbers multiplied by a power of two; no cell may be missing.
 
-    `fitted_on` are the training rows that determine the powers, by default the table itself. Values of other rows
-    beyond single precision are set to its limit. There must be no missing cells.
+    The powers are those of the training rows `fitted_on`, by default the table. Values beyond single precision are
+    clipped.
 
-    Examples
-    --------
     >>> table = Table([Column("a", "numeric", np.array([2.0, 1.0])), Column("b", "numeric", np.array([2e300, 1e300]))])
     >>> a, b = moderate(table).columns
     >>> a is table["a"], bool(b.values[0] == 2 * b.values[1]), bool(b.values[0] < 1)
@@ -126,12 +115,10 @@ def _scaled(column: Column, power: int) -> Column:
 
 
 def unit_of_errors(numbers: np.ndarray) -> float:
-    """Return the variance of a numeric target, by which squared errors are divided; 1 if it is constant.
+    """Return the variance of a numeric target, the unit of squared errors; 1 if constant.
 
     Errors, and the rounding that decides ties, then do not depend on the unit of the target.
 
-    Examples
-    --------
     >>> unit_of_errors(np.array([1.0, 3.0])), unit_of_errors(np.array([7.0, 7.0]))
     (1.0, 1.0)
     """

@@ -1,4 +1,4 @@
-"""The evaluation of one split: each model is fitted on the training rows' selected features and scored."""
+"""Evaluation of one split: models are fitted on the selected features of the training rows, and scored."""
 
 from __future__ import annotations
 
@@ -38,38 +38,18 @@ def evaluate_split(
 ) -> list[dict[str, Any]]:
     """Fit each model on the training rows and score it on the test rows.
 
-    Without features, or with a single class in the training part, every model predicts the prior (or the mean), since
-    nothing better is possible.
-
-    Parameters
-    ----------
-    train, test : Table
-        The selected features only, already imputed. Models see them in the order of their names.
-    train_y, test_y : Column
-        The target: categorical for classification, numeric for regression.
-    models : sequence of str
-        Names for `get_model`. Models that do not support the task are skipped.
-    metrics : "auto" or sequence of str
-        See `resolve_metrics`.
-    task : {"classification", "regression"}
-        The task.
-    seed_identity : tuple of str or int
-        The seed of each model is derived from this and the model's name.
-    n_jobs : int, default=1
-        Number of cores for a model.
+    `train` and `test` have the selected features, imputed; models see them in the order of names. Targets are
+    categorical for classification, numeric for regression. Without features, or with a single training class, models
+    predict the prior or the mean. Models that do not support the task are skipped. Seeds derive from `seed_identity`
+    and the model's name. Raises `DataError` without test rows, or for different columns.
 
     Returns
     -------
     list of dict
         Rows with ``model, metric, value, prior, n_features, seconds, status, reason``. `prior` is the value of the
-        prior (or the mean) on the same rows, None if it has none. `seconds` is the time of fit and predictions.
-        `status` is ``ok``, ``undefined`` (the metric has no value on these rows) or ``error`` (the model failed). For
-        the last two, `value` is None and `reason` says why.
-
-    Raises
-    ------
-    DataError
-        If there are no test rows, or train and test have different columns.
+        prior or mean on the same rows, None if undefined; `seconds` is fit and prediction. `status` is ``ok``,
+        ``undefined`` (no value on these rows) or ``error`` (the model failed), the last two with `value` None and a
+        `reason`.
     """
     if len(test_y.values) == 0:
         raise DataError(f"there are no test rows of {test_y.name!r} to evaluate on. Evaluate splits cv-1, cv-2, ...")
@@ -82,7 +62,7 @@ def evaluate_split(
     apart = any(is_foreign(model) for model in models)
 
     def tried(model: Model | None, name: str, apart: bool) -> tuple[dict[str, tuple[str, Score]], float]:
-        """Return each metric's status and value for a model, or for the prior, and the seconds."""
+        """Return each metric's status and value for a model or the prior, and the seconds."""
         started = time.perf_counter()
         try:
             own = partial(_predict, model, train, train_y, test, test_y, task, seed_32(*seed_identity, name), n_jobs)
@@ -122,7 +102,7 @@ def evaluate_split(
 def not_scored(
     models: Sequence[str], metrics: str | Sequence[str], task: str, status: str, reason: str
 ) -> list[dict[str, Any]]:
-    """Return the rows of `evaluate_split` for a split without a blanket: no values, but the reason."""
+    """Return the rows of `evaluate_split` for a split without a blanket, with the reason."""
     failed = {"value": None, "prior": None, "n_features": 0, "seconds": 0.0, "status": status, "reason": reason}
     return [
         {"model": model, "metric": metric, **failed}
@@ -135,7 +115,7 @@ def not_scored(
 def _predict(
     model: Model | None, train: Table, train_y: Column, test: Table, test_y: Column, task: str, seed: int, n_jobs: int
 ) -> Predictions:
-    """Return the predictions of a fitted model, or of the prior where there is nothing to learn from."""
+    """Return the predictions of a fitted model, or of the prior without features or with a single class."""
     is_classification = task == CLASSIFICATION
     y_train, y_test = (np.asarray(column.values) for column in (train_y, test_y))
     if model is None or len(train) == 0 or (is_classification and len(np.unique(y_train)) == 1):

@@ -27,8 +27,8 @@ MANY_ROWS, FEW_COLUMNS = 20_000, 7
 class KNN(Model):
     """k nearest neighbours on standardised columns; all training rows if there are fewer than k.
 
-    All training rows as near as the k-th nearest count, since otherwise the order of rows would decide the ties that
-    are common in columns of few values.
+    All training rows as near as the k-th nearest count. Ties are common in columns of few values, and the order of rows
+    would decide them.
 
     Examples
     --------
@@ -63,9 +63,9 @@ class KNN(Model):
         sets: Sequence[Sequence[int]],
         check_time: Callable[[], None],
     ) -> Iterator[np.ndarray]:
-        """Yield the predictions of each model; distances by columns that sets have in common are computed once.
+        """Yield the predictions of each model; distances in columns that sets share are computed once.
 
-        Of many rows a tree search finds the nearest by few columns sooner than one looks at all.
+        For many rows and few columns a tree search is faster than all distances.
         """
         known = Neighbours(task, min(self.n_neighbors, len(train[0])), n_jobs=1).keep(*train)
         are_many = len(train[0]) > MANY_ROWS
@@ -77,10 +77,7 @@ class KNN(Model):
 
 
 class Neighbours:
-    """Predicts the mean of the nearest training rows' targets, or their shares of each class.
-
-    There are at most as many neighbours as training rows; `n_jobs` threads search.
-    """
+    """Predicts the mean of the nearest training rows' targets, or their class shares; `n_jobs` threads search."""
 
     def __init__(self, task: str, n_neighbors: int, n_jobs: int) -> None:
         self.task = task
@@ -88,7 +85,7 @@ class Neighbours:
         self.n_jobs = n_jobs
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Neighbours:
-        """Keep the training rows and prepare the search among them."""
+        """Store the training rows and prepare the search."""
         from sklearn.neighbors import NearestNeighbors
 
         self.keep(X, y)
@@ -96,7 +93,7 @@ class Neighbours:
         return self
 
     def keep(self, X: np.ndarray, y: np.ndarray) -> Neighbours:
-        """Standardise the columns and keep the training rows."""
+        """Standardise the columns and store the training rows."""
         from sklearn.preprocessing import StandardScaler
 
         if self.task == CLASSIFICATION:
@@ -115,7 +112,7 @@ class Neighbours:
     def predict_by_sets(
         self, X: np.ndarray, sets: Sequence[Sequence[int]], check_time: Callable[[], None]
     ) -> Iterator[np.ndarray]:
-        """Yield what is predicted by each set of columns."""
+        """Yield the predictions of each set of columns."""
         from ..kernels.nearest_rows import nearest_means
 
         columns, values = np.ascontiguousarray(self.rows_.T), np.ascontiguousarray(self.values_)
@@ -148,7 +145,7 @@ class Neighbours:
         return found
 
     def _with_ties(self, found: np.ndarray, X: np.ndarray, tied: np.ndarray) -> None:
-        """Replace the means over k rows by means over all rows that are as near as the k-th."""
+        """Replace means over k rows by means over all rows as near as the k-th."""
         from scipy.spatial.distance import cdist
 
         if not len(tied):
@@ -164,12 +161,10 @@ class Neighbours:
 
 
 def steps_between(sets: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return how to add up the columns of each set: the common columns, and for each set its additions and its start.
+    """Return the common columns of some sets, the columns added by each (values, ends), and if it extends the last.
 
-    A set adds its columns to those of the previous set, if that is a subset, or else to the common ones.
+    A set adds its columns to the previous set if that is a subset, else to the common ones.
 
-    Examples
-    --------
     >>> [array.tolist() for array in steps_between([[5, 1], [5, 2], [5, 2, 3]])]
     [[5], [1, 2, 3], [1, 2, 3], [False, False, True]]
     """

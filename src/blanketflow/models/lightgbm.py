@@ -76,10 +76,9 @@ class LightGBM(Model):
     max_bin: int = integer(255, "Largest number of bins of a column; fewer are faster.", at_least=2)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return the estimator, whose trees do not depend on the number of cores.
+        """Return the estimator; its trees do not depend on the number of cores.
 
-        Raises `UnsupportedError` if LightGBM cannot be loaded because OpenMP, which its wheels do not contain, is not
-        installed.
+        Raises `UnsupportedError` if LightGBM cannot be loaded without OpenMP, which its wheels do not contain.
         """
         try:
             from lightgbm import LGBMClassifier, LGBMRegressor
@@ -101,15 +100,15 @@ class LightGBM(Model):
         )
 
     def certify(self, estimator: Any) -> Any:
-        """Return the estimator without bundles of columns, which make one column's splits depend on the others.
+        """Return the estimator without bundles of columns, which make one column's splits depend on others.
 
-        Bundles save time if columns are sparse: without them one fit on 500 columns with 2 % of ones takes 4 times as
-        long. So only callers that share fits between sets of columns switch them off.
+        Without bundles a fit on 500 columns with 2 % of ones takes 4 times as long, so only callers that share fits
+        between sets of columns use this.
         """
         return estimator.set_params(**CERTIFIED)
 
     def used_columns(self, fitted: Any) -> np.ndarray | None:
-        """Return the columns on which a tree splits; None unless the estimator was fitted with `certify`."""
+        """Return the columns on which a tree splits; None without `certify`."""
         parameters = fitted.get_params()
         is_certain = CERTIFIED.items() <= parameters.items() and parameters.keys() <= CERTIFIED.keys() | FREE
         if not is_certain:

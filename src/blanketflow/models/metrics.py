@@ -1,4 +1,4 @@
-"""Metrics of predictions, each with its direction, and with a reason if it is undefined on some rows."""
+"""Metrics of predictions, each with a direction, and a reason if undefined on some rows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SMALLEST_PROBABILITY = 1e-15
 
 @dataclass(frozen=True)
 class Predictions:
-    """A model's predictions for the test rows.
+    """Predictions for the test rows: `y_true` and `y_pred`, (n,), are class codes or numbers.
 
-    `y_true` and `y_pred`, (n,), are class codes or numbers. `probabilities`, (n, n_classes), has one column for each of
-    `classes`, the class codes of the training part; both are None for regression and for models without probabilities.
+    `probabilities`, (n, n_classes), has a column for each of `classes`, the codes of the training classes; both are
+    None for regression and for models without probabilities.
     """
 
     y_true: np.ndarray
@@ -29,7 +29,7 @@ class Predictions:
     classes: np.ndarray | None = None
 
     def probability_of(self, label: int) -> np.ndarray:
-        """Return each row's probability of a class, 0 if the training part lacks the class."""
+        """Return each row's probability of a class, 0 for a class without training rows."""
         if self.probabilities is None or self.classes is None:
             raise Undefined("the model gives no probabilities")
         at = np.flatnonzero(np.asarray(self.classes) == label)
@@ -37,7 +37,7 @@ class Predictions:
 
 
 class Undefined(Exception):
-    """A metric has no value on these rows; the message says why."""
+    """A metric is undefined on these rows; the message says why."""
 
 
 class Score(NamedTuple):
@@ -49,11 +49,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Metric:
-    """Facts about a metric, and its function.
-
-    `id` is the name used in configs and results, and `label` the name in reports. `of` returns the value, or raises
-    `Undefined`.
-    """
+    """A metric: `id` in configs, `label` in reports, and `of`, which returns the value or raises `Undefined`."""
 
     id: str
     task: str
@@ -138,12 +134,10 @@ METRICS: dict[str, Metric] = {
 
 
 def resolve_metrics(asked: str | Sequence[str], task: str) -> list[str]:
-    """Return the metrics to compute. ``"auto"`` means all metrics of the task; metrics of the other task are left out.
+    """Return the metrics to compute. ``"auto"`` means all of the task; those of the other task are left out.
 
-    Raises `ConfigError` if a name is unknown.
+    Raises `ConfigError` for an unknown name.
 
-    Examples
-    --------
     >>> resolve_metrics("auto", "regression"), resolve_metrics(["accuracy", "mse"], "regression")
     (['mse', 'mae', 'r2'], ['mse'])
     """

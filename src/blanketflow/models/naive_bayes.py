@@ -17,9 +17,9 @@ from .base import LazyEstimator, Model
 class NaiveBayes(Model):
     """Naive Bayes: within a class all features are independent.
 
-    Numbers are normally distributed within a class. Columns of zeros and ones are levels: a run of columns with exactly
-    one 1 in each training row is one categorical feature, and any other such column is a feature with two levels. Each
-    level is counted with one additional row, so that no level is impossible.
+    Numbers are normally distributed within a class. A run of columns of zeros and ones with exactly one 1 in each
+    training row is one categorical feature, any other such column a feature of two levels. Each level is counted with
+    one additional row, so that no level is impossible.
 
     Examples
     --------
@@ -54,11 +54,7 @@ def _classifier(var_smoothing: float, X: np.ndarray, y: np.ndarray) -> Any:
 
 
 class MixedNaiveBayes:
-    """Naive Bayes on a matrix in which some columns are numbers and others the levels of categorical features.
-
-    `numbers` models the columns that are not levels, and `levels` are the columns of each categorical feature, as
-    returned by `level_columns`.
-    """
+    """Naive Bayes on a matrix of numbers, modelled by `numbers`, and `levels`, as from `level_columns`."""
 
     def __init__(self, numbers: Any, levels: list[slice]) -> None:
         self.numbers = numbers
@@ -90,7 +86,7 @@ class MixedNaiveBayes:
         return likely / likely.sum(axis=1, keepdims=True)
 
     def _joint(self, X: np.ndarray) -> np.ndarray:
-        """Return the joint log probability of class and features, up to a constant per row; shape (n, classes)."""
+        """Return the joint log probability of class and features, up to a constant per row; (n, classes)."""
         numbers = X[:, self.is_number_]
         joint = self.numbers.predict_joint_log_proba(numbers) if numbers.shape[1] else self.log_prior_
         for columns, log_frequencies in zip(self.levels, self.log_frequencies_, strict=True):
@@ -104,12 +100,10 @@ def _indicators(columns: np.ndarray) -> np.ndarray:
 
 
 def level_columns(X: np.ndarray) -> list[slice]:
-    """Return the columns of training rows, shape (n, d), that are levels of categorical features.
+    """Return the columns of training rows, (n, d), that are levels of categorical features.
 
-    These are the columns of zeros and ones: runs with exactly one 1 in each row, and all others one by one.
+    These are columns of zeros and ones: runs with exactly one 1 in each row, and all others singly.
 
-    Examples
-    --------
     >>> level_columns(np.array([[1, 0, 0, 1, 0.5], [0, 1, 0, 1, 0.2], [0, 0, 1, 0, 0.1]]))
     [slice(0, 3, None), slice(3, 4, None)]
     """

@@ -21,10 +21,10 @@ CALIBRATION_FOLDS = 5
 class SVM(Model):
     """Support vector machine with a radial kernel on standardised columns; a regression target is standardised too.
 
-    Classes are predicted by the machine itself. Probabilities come from one sigmoid per class (Platt), fitted on
-    held-out decision values from cross-validation with 5 folds, or as many as the smallest class has training rows. A
-    class with a single row cannot be held out. The sigmoid is then fitted on the training rows themselves, which keeps
-    the order of the rows but makes the probabilities too extreme. Calibration happens at the first `predict_proba`.
+    The machine predicts classes itself. Probabilities come from a sigmoid per class (Platt), fitted on held-out
+    decision values from cross-validation with 5 folds, or as many as the smallest class has training rows. With a
+    single row in a class, the sigmoid is fitted on the training rows, which keeps the order of rows but makes
+    probabilities too extreme. The first `predict_proba` calibrates.
 
     Examples
     --------
@@ -61,10 +61,9 @@ class SVM(Model):
 
 
 class CalibratedSVC(LazyEstimator):
-    """A classifier that predicts the machine's own classes, and calibrates probabilities when they are first needed.
+    """A classifier that predicts the machine's classes; the first `predict_proba` fits `sigmoids_`.
 
-    `seed` shuffles the calibration folds. `sigmoids_` maps decision values to probabilities; the first `predict_proba`
-    sets it.
+    `seed` shuffles the calibration folds.
     """
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], seed: int) -> None:
@@ -72,7 +71,7 @@ class CalibratedSVC(LazyEstimator):
         self.seed = seed
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> CalibratedSVC:
-        """Fit the machine, and keep the rows for calibration."""
+        """Fit the machine, and store the rows for calibration."""
         super().fit(X, y)
         self.rows_ = np.asarray(X), np.asarray(y)
         vars(self).pop("sigmoids_", None)
@@ -105,9 +104,9 @@ class CalibratedSVC(LazyEstimator):
 
 
 class DecisionValues(LazyEstimator):
-    """A classifier of rows that are already decision values, one column per class, or one column for two classes.
+    """A classifier whose rows are decision values: one column per class, or one for two classes.
 
-    It builds nothing: `LazyEstimator` provides what scikit-learn needs of an estimator.
+    `LazyEstimator` provides what scikit-learn needs of an estimator.
     """
 
     def __init__(self, classes: np.ndarray) -> None:

@@ -49,8 +49,7 @@ class Tree(Model):
 class Forest(Model):
     """Random forest of scikit-learn: trees on bootstrap samples.
 
-    Each split chooses among sqrt(d) random columns for classification, and among d / 3 for regression, as in Breiman's
-    forests.
+    Each split considers sqrt(d) random columns for classification, d / 3 for regression, as in Breiman's forests.
 
     Examples
     --------
@@ -74,15 +73,15 @@ class Forest(Model):
     min_samples_leaf: int = integer(1, "Fewest training rows in a leaf.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return the forest, whose trees do not depend on the number of cores."""
+        """Return the forest; its trees do not depend on the number of cores."""
         return ForestEstimator(partial(_forest, task, self.options(), seed, n_jobs), task)
 
 
 class ForestEstimator(LazyEstimator):
-    """A forest that is grown on any number of cores and predicts on one."""
+    """A forest that is fitted on any number of cores and predicts on one."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> ForestEstimator:
-        """Grow the trees."""
+        """Fit the trees."""
         super().fit(X, y)
         # Several threads would sum the trees' predictions in any order, which would change the last digits.
         self.estimator_.set_params(n_jobs=1)

@@ -429,8 +429,6 @@ def refused_by(bound: BoundTest) -> set[tuple[str, ...]]:
 def worst_status(outcomes: Iterable[tuple[str, str]]) -> tuple[str, str]:
     """Return the most serious (status, reason), the first on ties.
 
-    Examples
-    --------
     >>> worst_status([("ok", ""), ("unreliable", "a circle"), ("timeout", "10 s")])
     ('timeout', '10 s')
     """

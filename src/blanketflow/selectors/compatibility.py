@@ -71,8 +71,6 @@ _NOT_WITHIN = {"entropy": "entropy", "hsic": "HSIC"}
 def why_no_sampling_weights(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
     """Return why sampling weights are not supported, or None.
 
-    Examples
-    --------
     >>> from blanketflow.ci import get_ci_test
     >>> from blanketflow.selectors.causal.gs import GS
     >>> why_no_sampling_weights(GS(), get_ci_test("fisher-z")) is None
@@ -102,8 +100,6 @@ def why_weights_are_refused(
 def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
     """Return why tests within strata are not supported, or None. References ignore strata.
 
-    Examples
-    --------
     >>> from blanketflow.ci import get_ci_test
     >>> from blanketflow.selectors.causal.res import SRS
     >>> why_no_strata(SRS(), get_ci_test("g2"))
@@ -130,8 +126,6 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
 
     `n_groups` is None if unknown.
 
-    Examples
-    --------
     >>> from blanketflow.ci import get_ci_test
     >>> why_groups_are_ignored(get_ci_test("g2"), 40)
     ''

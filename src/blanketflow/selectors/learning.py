@@ -146,8 +146,6 @@ def own_weights(fitted: Any) -> np.ndarray | None:
     """Return a fitted model's importances, or absolute coefficients summed over classes, shape (m,); None if it has
     none.
 
-    Examples
-    --------
     >>> from sklearn.linear_model import LinearRegression
     >>> own_weights(LinearRegression().fit([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0.0, 2.0, -3.0])).round(6)
     array([2., 3.])

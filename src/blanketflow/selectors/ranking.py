@@ -86,8 +86,6 @@ def beginning(names: Sequence[str], n: int, included: Sequence[str]) -> list[str
 
     Included features that are not ranked replace the last ones; the caller adds them.
 
-    Examples
-    --------
     >>> beginning(["a", "b", "c", "d"], 2, ["d"]), beginning(["a", "b"], 2, ["z"])
     (['a', 'd'], ['a'])
     """
@@ -104,8 +102,6 @@ def heaviest_first(
     Weights are the statistics and importances of the steps. At most `most` features are returned, all above the
     threshold. Weights are rounded relative to `unit`, the size of the terms that they sum.
 
-    Examples
-    --------
     >>> [step.feature for step in heaviest_first("abc", np.array([0.1, 0.3, 0.1 + 1e-15]), most=3)]
     ['b', 'a', 'c']
     >>> [step.feature for step in heaviest_first("abc", np.array([0.1, 0.3, 0.2]), most=3, threshold=0.1)]

@@ -186,8 +186,6 @@ def stand_ins_of(
     dict of str to list of StandIn, or None
         By member; members without any are left out. None if there are too few rows for some tests.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.ci import get_ci_test
     >>> a, noise, e = np.random.default_rng(0).normal(size=(3, 200))

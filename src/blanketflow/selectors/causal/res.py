@@ -375,8 +375,6 @@ def _design(problem: Problem, feature: str) -> np.ndarray:
 def indicators(column: Column) -> np.ndarray:
     """Return numbers unchanged, two levels as one indicator, more as an indicator per level present; shape (n, m).
 
-    Examples
-    --------
     >>> indicators(Column("colour", "categorical", np.array([0, 2, 1, 2]), ("blue", "green", "red"))).T
     array([[1., 0., 0., 0.],
            [0., 0., 1., 0.],

@@ -117,8 +117,6 @@ def dependence_p_values(problem: Problem) -> np.ndarray:
 def symmetrical_uncertainty(information: np.ndarray, entropy: np.ndarray, other_entropy: float) -> np.ndarray:
     """Return 2 I / (H + H'), 0 for two constants, rounded so that float noise does not decide ties.
 
-    Examples
-    --------
     >>> symmetrical_uncertainty(np.array([0.5, 0.0]), np.array([0.5, 0.0]), 0.5)
     array([1., 0.])
     """

@@ -226,8 +226,6 @@ def judge(
 def sizes_of(n_features: int, n_included: int = 0, max_features: int | None = None) -> list[int]:
     """Return the numbers of features to evaluate, except none and all; none is below that of the included ones.
 
-    Examples
-    --------
     >>> sizes_of(9), sizes_of(9, n_included=7), sizes_of(900, max_features=7)
     ([1, 2, 3, 4, 5, 6, 8], [7, 8], [1, 2, 3, 4, 5, 6, 7])
     """

@@ -272,8 +272,6 @@ def rankings(rows: Rows, wanted: Collection[str] = (), pace: Pace | None = None)
 
     `wanted` has names, by default all. The consensus needs all others. Each counts as a fit of the `pace`.
 
-    Examples
-    --------
     >>> from blanketflow.core.convert import as_table
     >>> from blanketflow.core.table import column_from_array
     >>> from blanketflow.search.run_fold import run_fold

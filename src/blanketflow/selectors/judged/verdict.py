@@ -88,8 +88,6 @@ def verdict(
 def rests_on_in_words(rests_on: Mapping[str, int]) -> str:
     """Return ``rests_on`` of a verdict in words.
 
-    Examples
-    --------
     >>> rests_on_in_words({"rows": 2000, "resamples": 1, "of": 5, "rankings": 3, "fits": 40})
     'it rests on 1 of 5 resamples of 2,000 rows, 3 rankings and 40 fits of models'
     """

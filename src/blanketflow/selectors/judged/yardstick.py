@@ -36,8 +36,6 @@ def yardstick(target: Column, asked: str = AUTO) -> str:
 
     Raises `ParameterError` if the metric does not fit the task.
 
-    Examples
-    --------
     >>> from blanketflow.core.table import column_from_array
     >>> yardstick(column_from_array("y", np.repeat(["no", "yes"], [90, 10])))
     'log-loss'
@@ -68,8 +66,6 @@ def judged_target(target: Column, metric: str) -> Column:
 def scores_of(numbers: np.ndarray) -> np.ndarray:
     """Return the quantiles of a standard Gaussian at the ranks of some numbers, (n,).
 
-    Examples
-    --------
     >>> scores_of(np.array([3.0, 1e9, 7.0])).round(3).tolist()
     [-0.967, 0.967, 0.0]
     """
@@ -84,8 +80,6 @@ MOST_STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-8, 2.0
 def smoothed(shares: np.ndarray, n_votes: int, taught: np.ndarray) -> np.ndarray:
     """Return shares of votes with one more vote, distributed as the training classes, so that none is 0 or 1.
 
-    Examples
-    --------
     >>> smoothed(np.array([[1.0, 0.0]]), 4, np.array([0, 0, 0, 1])).round(3).tolist()
     [[0.94, 0.06]]
     """
@@ -127,8 +121,6 @@ def log_loss(probabilities: np.ndarray, truth: np.ndarray) -> np.ndarray:
 def roc_auc(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Return the mean over classes of the ROC AUC of one against rest, from (..., n_classes, n), as (...).
 
-    Examples
-    --------
     >>> float(roc_auc(np.array([[0.9, 0.2, 0.5], [0.1, 0.8, 0.5]]), np.array([0, 1, 1])))
     1.0
     """

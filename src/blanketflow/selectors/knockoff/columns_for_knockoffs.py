@@ -145,8 +145,6 @@ _ROUNDS, _CHANGE = 50, 1e-4
 def numbers_of(table: Table) -> list[int]:
     """Return the positions of columns of numbers with at least `FEWEST_VALUES` values.
 
-    Examples
-    --------
     >>> few, many = np.arange(30) % 3, np.arange(30.0)
     >>> numbers_of(Table([Column("few", "integer", few), Column("many", "numeric", many)]))
     [1]
@@ -173,8 +171,6 @@ def shared_spread(columns: np.ndarray) -> float:
     float
         The mean excess over all pairs, -1 to 1: near 0 for Gaussian columns, 0 for fewer than two.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(500, 20))
     >>> heavy = rows / np.sqrt(rng.chisquare(3, (500, 1)) / 3)
@@ -205,8 +201,6 @@ def row_spreads(columns: np.ndarray) -> np.ndarray:
     standard Gaussian: an M-estimator of scale (Huber 1964, Tyler 1987). At most `MOST_COLUMNS` columns are used, evenly
     spaced.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> spreads = np.repeat([1.0, 1.0, 10.0], 50)
     >>> found = row_spreads(spreads[:, np.newaxis] * rng.normal(size=(150, 200)))

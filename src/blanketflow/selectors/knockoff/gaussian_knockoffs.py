@@ -25,8 +25,6 @@ def equal_distance(smallest_eigenvalue: float) -> float:
 
     The equicorrelated construction of Barber and Candes (2015), doi:10.1214/15-AOS1337.
 
-    Examples
-    --------
     >>> round(equal_distance(0.3), 6), equal_distance(0.8)
     (0.6, 1.0)
     """
@@ -42,8 +40,6 @@ def reconstructing_least(correlations: np.ndarray) -> np.ndarray:
     has a closed form. With D = 2 R - diag(s), a = (D^-1)_jj and c = |D^-1 e_j|^2, the best s_j is (1 + a s_j) / (a +
     sqrt(c)). Takes O(m^3) for each of about ten sweeps. `correlations`, (m, m), must be positive definite.
 
-    Examples
-    --------
     >>> reconstructing_least(np.eye(2)).round(6).tolist()
     [1.0, 1.0]
     """
@@ -163,8 +159,6 @@ def shrinkage(columns: np.ndarray) -> float:
 
     `columns` are centred and of variance 1, shape (n, m). 1 where nothing can be estimated.
 
-    Examples
-    --------
     >>> x = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
     >>> shrinkage(x)
     0.0

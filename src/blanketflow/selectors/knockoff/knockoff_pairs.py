@@ -204,8 +204,6 @@ def levels_of(column: Column, where: str) -> tuple[str, ...]:
 
     Raises `ParameterError`, starting with `where`, if a column of numbers has more than `MOST_VALUES` values.
 
-    Examples
-    --------
     >>> levels_of(Column("a", "integer", np.array([2, 0, 2])), "here")
     ('0', '2')
     """
@@ -226,8 +224,6 @@ def codes_of(column: Column, levels: Sequence[str], where: str) -> np.ndarray:
     Labels are compared as texts, numbers by value, and booleans with 0, 1, true and false. Raises `DataError`, starting
     with `where`, if a level is unknown.
 
-    Examples
-    --------
     >>> codes_of(Column("a", "integer", np.array([2, 0, 2])), ["0.0", "1.0", "2.0"], "here").tolist()
     [2, 0, 2]
     """
@@ -346,8 +342,6 @@ def elimination_order(factors: Factors, groups: Sequence[tuple[int, ...]]) -> tu
     Greedy: the group with the smallest table comes next, the first on ties, so a chain is eliminated from its start.
     The optimal order is NP-hard.
 
-    Examples
-    --------
     >>> chain = Factors([2, 2, 2], [Factor((0, 1), np.ones((1, 2, 2))), Factor((1, 2), np.ones((1, 2, 2)))])
     >>> elimination_order(chain, [(0,), (1,), (2,)])
     ([(0,), (1,), (2,)], 4)
@@ -421,8 +415,6 @@ def network_law(network: Any, names: Sequence[str], where: str) -> DiscreteLaw:
 def chain_arcs(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the arcs of a chain.
 
-    Examples
-    --------
     >>> chain_arcs(["a", "b", "c"])
     [('a', 'b'), ('b', 'c')]
     """

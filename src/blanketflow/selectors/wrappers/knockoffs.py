@@ -322,8 +322,6 @@ def threshold(excess: np.ndarray, q: float) -> float:
     `excess`, (d,), is W: importance of a feature minus that of its knockoff. The offset 1 controls the false discovery
     rate at q. O(d log d).
 
-    Examples
-    --------
     >>> import numpy as np
     >>> threshold(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.4)
     1.0
@@ -343,8 +341,6 @@ def e_values(excess: np.ndarray, q: float) -> np.ndarray:
 
     Their expected sum over irrelevant features is at most d: Ren and Barber (2024), doi:10.1093/jrsssb/qkad085.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> e_values(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.4).tolist()
     [5.0, 5.0, 5.0, 0.0, 0.0]
@@ -359,8 +355,6 @@ def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
     These are the k largest e-values, with the largest k for which the smallest is at least n_features / (q k): Wang and
     Ramdas (2022), doi:10.1111/rssb.12489. Features not in `values` have e-value 0.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> passing(np.array([5.0, 5.0, 5.0, 0.0, 0.0]), 5, 0.5).tolist()
     [True, True, True, False, False]
@@ -375,8 +369,6 @@ def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
 def fewest(q: float) -> int:
     """Return the smallest number of features that one draw can select at q.
 
-    Examples
-    --------
     >>> fewest(0.1), fewest(0.05), fewest(0.3)
     (10, 20, 4)
     """

@@ -161,8 +161,6 @@ def p_values(observed: np.ndarray, nulls: np.ndarray, null: str = "empirical") -
     variance). Features whose nulls do not allow this, because they are all equal or, for the last two, not all
     positive, get the empirical p-value.
 
-    Examples
-    --------
     >>> nulls = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
     >>> p_values(np.array([1.5, 1.0]), nulls).tolist()
     [0.5, 1.0]

@@ -312,8 +312,6 @@ def worst_case_bound(n_selected: int, n_features: int, threshold: float) -> floa
 
     `n_selected` is q, the number of features selected on one half; `threshold` is above 0.5.
 
-    Examples
-    --------
     >>> worst_case_bound(10, 100, 0.75)
     2.0
     """
@@ -323,8 +321,6 @@ def worst_case_bound(n_selected: int, n_features: int, threshold: float) -> floa
 def most_selected(bound: float, n_features: int, threshold: float) -> int:
     """Return the largest q, at most all features, for which `worst_case_bound` is at most `bound`; 0 if there is none.
 
-    Examples
-    --------
     >>> most_selected(2.0, 100, 0.75), most_selected(1.99, 100, 0.75), most_selected(0.01, 100, 0.75)
     (10, 9, 0)
     """
@@ -343,8 +339,6 @@ def complementary_halves(
     The halves are not stratified by the target, since they would then depend on each other. With `groups`, (n_rows,),
     half the groups are drawn, each with all its rows. Raises `DataError` for fewer than 4 rows, or 4 groups.
 
-    Examples
-    --------
     >>> first, second = next(complementary_halves(7, None, 1, seed=0))
     >>> len(first), len(second), len(set(first) | set(second))
     (3, 3, 6)
