@@ -1,4 +1,4 @@
-"""Feature selection methods. Each has a card, parameters, and the functions `grow` and `shrink`."""
+"""Feature selection methods: classes with a card, parameters, and the functions `grow` and `shrink`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ __all__ = ["Method", "Problem", "get_method"]
 
 
 def get_method(name: str, where: str, options: dict[str, Any]) -> Method:
-    """Return a configured method by id, or by ``"package.module:Class"``, which imports that module.
-
-    A class that is not a `Method` is treated as a scikit-learn selector.
-    """
+    """Return a configured method by id, or ``"package.module:Class"``: a `Method`, or else a scikit-learn selector."""
     found = look_up("blanketflow.selectors", name, "method")
     if isinstance(found, type) and issubclass(found, Method):
         return found.from_options(where, options)

@@ -1,4 +1,4 @@
-"""The interface of methods: `grow` and `shrink`, which receive a `Problem` with a bound CI test."""
+"""The base class of methods, with `grow` and `shrink`, and the `Problem` that they receive."""
 
 from __future__ import annotations
 
@@ -32,58 +32,56 @@ SERIOUSNESS = ("ok", "unreliable", "timeout")
 
 
 def no_search(*asked: Any, **options: Any) -> FoldOutcome:
-    """Raise an error: this problem has no function to run a search within a search."""
+    """Raise an error: this problem cannot run a search within a search."""
     raise RuntimeError("this problem was made without a way to search within it")
 
 
 @dataclass
 class Problem:
-    """One fold's question: which features form the Markov blanket of the target?
+    """The search on one fold: the features, the target, the rows and the CI test.
 
     Parameters
     ----------
     features : sequence of str
-        Names in search order, which decides ties. The order is that of `core.table.by_names`, unless the method follows
-        the order of the table.
+        Names in search order, which decides ties: that of `core.table.by_names`, or of the table if the method follows
+        it.
     target : str
         Name of the target.
     marginal : CIResults or None
-        Results of the ci_test stage: each feature against the target given nothing. None for methods without a test.
+        Results of the ci_test stage: each feature with the target given nothing. None for methods without a test.
     seed : int
-        Seed of the fold. Derive other seeds from it with `core.seeds.derive_rng`.
+        Seed of the fold; derive other seeds with `core.seeds.derive_rng`.
     read_table : callable returning Table
-        Reads the features and the target of the fold's rows. It is called on first use, so a method that needs only
-        `marginal` never reads the data.
+        Reads features and target of the fold's rows, on first use: a method that needs only `marginal` reads no data.
     bind : callable returning BoundTest
-        Binds the CI test to that table, also on first use.
+        Binds the CI test to that table, on first use.
     limits : Limits
-        Time and number of tests allowed for each stage.
+        Limits of time and number of tests for each stage.
     shared : dict
-        A cache that methods share between the stages of one process and the targets of `blanketflow.blankets`. It must
-        not change results.
+        Cache shared by the stages of a process and the targets of `blanketflow.blankets`. It must not change results.
     tell : Teller
         Prints progress lines, depending on `verbose`.
     included : tuple of str
-        Features that are always in the answer, in the order of `features`. They are added if the method does not keep
-        them. A method may also start from them.
+        Features always in the answer, in the order of `features`. They are added unless the method keeps them, and a
+        method may start from them.
     min_effect : float
         Smaller effects count as independent, also in `marginal`; 0 for no limit.
     tiers : mapping of str to int
-        Measurement time of features and target, the earliest 0, where it is known.
+        Measurement times of features and target where known, the earliest 0.
     feature_groups : mapping of str to tuple of str
         Columns of the features that are groups; see `columns`.
     costs : mapping of str to float
-        Costs of features; free features are left out.
+        Costs of features that are not free.
     read_gaps : callable returning mapping of str to int
         Returns the number of missing cells of each feature that has any.
     read_groups : callable returning ndarray of shape (n,) or None
-        Returns the group number of each row of the fold; None if rows have no groups.
+        Returns the group number of each row; None if rows have no groups.
     n_jobs : int
-        Number of processes that the method may use. It does not change the result.
+        Number of processes that the method may use, which does not change the result.
     finds_stand_ins : bool
         Whether to find features that could replace members of the answer.
     search : callable returning FoldOutcome
-        Runs another method on a table, as `blanketflow.search.run_fold.run_fold` does.
+        Runs another method on a table; see `blanketflow.search.run_fold.run_fold`.
 
     Attributes
     ----------
@@ -92,7 +90,7 @@ class Problem:
     answers : list of Answer
         All Markov blankets, for methods that find several.
     verdict : dict
-        Further results of a method, as JSON types; empty for most.
+        Further results of a method, as JSON types.
     n_inner_tests : int
         Number of CI tests of problems made by `on_rows`: marginal tests, plus tests that the caller adds.
     refused : set of tuple of str
@@ -143,7 +141,7 @@ class Problem:
         return self.read_table()
 
     def columns(self, features: Iterable[str]) -> list[str]:
-        """Return the table's column names of some features: all columns of a group, else the feature itself."""
+        """Return the table columns of some features: all columns of a group, else the feature itself."""
         return [column for feature in features for column in self.feature_groups.get(feature, (feature,))]
 
     @property
@@ -157,15 +155,15 @@ class Problem:
         return self.read_groups()
 
     def parts(self, target: np.ndarray, most: int, *purpose: str) -> np.ndarray:
-        """Assign rows to the parts of an inner cross-validation by `balanced_parts`, shape (n,).
+        """Assign rows to at most `most` parts of an inner cross-validation, shape (n,), by `balanced_parts`.
 
-        There are at most `most` parts, fewer if there are fewer rows or groups. The seed depends on `purpose`.
+        There are fewer parts if there are fewer rows or groups. The seed depends on `purpose`.
         """
         return balanced_parts(target, most, derive_rng(self.seed, *purpose), self.groups)
 
     @cached_property
     def test(self) -> BoundTest:
-        """The bound CI test. It counts and caches tests, and knows the marginal results."""
+        """The bound CI test, which counts and caches tests and knows the marginal results."""
         bound = self.bind(self.table)
         self._n_before = bound.n_tests
         bound.allowance, bound.tally = self._allowance, Tally()
@@ -176,7 +174,7 @@ class Problem:
 
     @property
     def n_tests(self) -> int:
-        """Number of CI tests made so far, also on parts of the rows, without the marginal tests."""
+        """Number of CI tests so far, also on parts of the rows, without the marginal tests."""
         return self.n_inner_tests + (self.test.n_tests - self._n_before if "test" in self.__dict__ else 0)
 
     def begin_stage(self) -> None:
@@ -186,7 +184,7 @@ class Problem:
             self.test.allowance, self.test.tally = self._allowance, Tally()
 
     def check_time(self) -> None:
-        """Raise `LimitReached` if the stage's time is over; for work other than CI tests."""
+        """Raise `LimitReached` if the stage is out of time; for work other than CI tests."""
         if self._allowance is not None:
             self._allowance.spend(0)
 
@@ -199,8 +197,8 @@ class Problem:
     ) -> Problem:
         """Return the problem restricted to some rows, for validation inside a stage.
 
-        The CI test is `test`, by default that of this problem. Its tests count towards the limits of this problem,
-        marginal tests included; ``tests_marginally=False`` skips these.
+        `test` defaults to the CI test of this problem. Its tests count towards this problem's limits, also marginal
+        ones; ``tests_marginally=False`` skips these.
         """
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
@@ -221,10 +219,10 @@ class Problem:
         return inner.of_varying()
 
     def of_varying(self) -> Problem:
-        """Return the problem without features of a single value, except included ones.
+        """Return the problem without constant features, except included ones; call it before the test is bound.
 
-        A group stays if one of its columns varies. If supervised binning finds no cut, a column has a single bin, hence
-        no degree of freedom, and is left out too. Reads the rows; call it before the test is bound.
+        A group stays if one of its columns varies. A column with a single bin, because supervised binning finds no cut,
+        has no degree of freedom and is left out too. Reads the rows.
         """
         varies, of_groups = self.table.varying(), self.feature_groups
         kept = varies[self.table.positions(self.columns(self.features) if of_groups else self.features)]
@@ -255,13 +253,13 @@ class Problem:
         return self.refused | (refused_by(self.test) if "test" in self.__dict__ else set())
 
     def say(self, status: str, reason: str) -> None:
-        """Set status and reason, unless the current status is as serious or more."""
+        """Set status and reason, unless the current status is at least as serious."""
         self.status, self.reason = worst_status([(self.status, self.reason), (status, reason)])
 
 
 @dataclass
 class FoldOutcome:
-    """Results of the stages of one fold. `grown` includes interleaved removals, `candidates` does not."""
+    """Results of the stages of a fold. `grown` includes interleaved removals, `candidates` does not."""
 
     marginal: CIResults | None
     grown: list[Step]
@@ -292,7 +290,7 @@ class Method(Configurable):
     Attributes
     ----------
     default_test : str or None
-        Id of the CI test used by default; ``auto``: chosen to suit the table, for methods that need p-values; None for
+        Id of the default CI test; ``auto`` chooses one that suits the table, for methods that need p-values; None for
         methods without a test.
     default_test_options : mapping
         Options of the default test that differ from the test's own defaults.
@@ -309,17 +307,17 @@ class Method(Configurable):
     obeys_prior : bool
         Whether features can be included and excluded; False for references.
     takes_feature_groups : bool
-        Whether a feature can be a group of columns. True if the method only uses the CI test or `Problem.columns`.
+        Whether a feature can be a group of columns: True if the method only uses the CI test or `Problem.columns`.
     keeps_untested : bool
-        Whether the answer can contain features that no test found dependent on the target, as the first ones of a
-        ranking can be. Features of a single value are then removed beforehand.
+        Whether the answer can contain features that no test found dependent on the target, as rankings do. Constant
+        features are then removed beforehand.
     draws_rows : bool
-        Whether the method draws, permutes or compares single rows. Such methods do not support row weights. Splitting
-        rows by `Problem.parts` does not count.
+        Whether the method draws, permutes or compares single rows, and so does not support row weights. `Problem.parts`
+        does not count.
     learns_from : str
-        What the method uses of the rows, apart from `reads_rows`: ``rows``; ``tests`` if only through its CI test;
-        ``triples`` if only through tests of the target and at most two features. For the last two, the test handles
-        missing cells, and sums can replace the rows; see `blanketflow.count`.
+        What the method uses of the rows, apart from `reads_rows`: ``rows``; ``tests`` for its CI test only; ``triples``
+        for tests of the target and at most two features only. With the last two, the test handles missing cells, and
+        sums can replace the rows; see `blanketflow.count`.
 
     Examples
     --------
@@ -362,21 +360,19 @@ class Method(Configurable):
         return "" if is_enough else f"{self.card.id} with {test.card.id} asks for tables as it goes"
 
     def tests_sets(self) -> bool:
-        """Whether sets of columns are tested as one joint variable. Not every CI test can do this."""
+        """Whether sets of columns are tested as one joint variable, which not every CI test supports."""
         return False
 
     def reads_rows(self) -> str:
-        """Return in words what besides the CI test reads the rows, without sampling weights; empty if nothing."""
+        """Return what reads the rows besides the CI test, without sampling weights; empty if nothing."""
         return ""
 
     def needs_complete_rows(self) -> bool:
-        """Whether missing cells are not allowed with these options."""
+        """Whether these options do not allow missing cells."""
         return self.learns_from == "rows" or bool(self.reads_rows())
 
     def follows_order(self) -> bool:
-        """Whether the order of the table's columns matters with these options; otherwise the order of names decides
-        ties.
-        """
+        """Whether these options depend on the column order of the table; otherwise the order of names decides ties."""
         return False
 
     def proves_one_search(self) -> bool:
@@ -390,7 +386,7 @@ class Method(Configurable):
         Parameters
         ----------
         problem : Problem
-            The question, with its rows and its test.
+            The features, rows and test.
 
         Returns
         -------
@@ -400,12 +396,12 @@ class Method(Configurable):
 
     @abstractmethod
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Return a final decision for each feature, in order of the decisions.
+        """Return a final decision for each feature, in order.
 
         Parameters
         ----------
         problem : Problem
-            The question, with its rows and its test.
+            The features, rows and test.
         candidates : list of Step
             Features that grow admitted and did not remove.
 
@@ -422,7 +418,7 @@ def members(decisions: Sequence[Step]) -> list[Step]:
 
 
 def refused_by(bound: BoundTest) -> set[tuple[str, ...]]:
-    """Return the columns of tests on counts that a bound test could not make because a site refused the table."""
+    """Return the columns of a bound test's tests on counts that were not made because a site refused the table."""
     return getattr(bound.engine, "refused", set())
 
 

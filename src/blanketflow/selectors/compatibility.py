@@ -1,6 +1,6 @@
 """Checks of what a method and its CI test support: weights, groups, strata, missing cells, effects, feature groups.
 
-Functions ``why_...`` return the reason against it in words, functions ``check_...`` raise it.
+Functions ``why_...`` return the reason against it, functions ``check_...`` raise it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Groups = Mapping[str, tuple[str, ...]]
 
 
 def check_pair(method: Method, test: CITest | None) -> None:
-    """Raise `UnsupportedError` unless the test measures what the method needs, of sets of columns if needed."""
+    """Raise `UnsupportedError` unless the test measures what the method needs, of column sets if needed."""
     if test is None:
         return
     if method.needs not in test.card.measures:
@@ -48,7 +48,7 @@ def check_choice(method: Method) -> None:
 
 
 def check_resolution(method: Method, test: CITest | None, n_features: int) -> None:
-    """Raise `ParameterError` if the smallest p-value of the test is too large for the method to admit any feature."""
+    """Raise `ParameterError` if the test's smallest p-value is too large to admit any feature."""
     reason = test.why_not(method, n_features) if test is not None else None
     if reason:
         raise ParameterError(f"{reason}.")
@@ -117,14 +117,12 @@ def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) ->
 
 
 def why_p_values_mislead(method: Method | type[Method], test: CITest | None) -> str:
-    """Return why p-values that the method decides by are no error rates, from the test's card; else nothing."""
+    """Return why the method's p-values do not control the error rate, from the test's card; else nothing."""
     return f"{test.card.id}: {test.misleads}" if test and test.misleads and method.needs == "p-value" else ""
 
 
 def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
-    """Return why p-values may be too small for rows in groups; empty if they are not.
-
-    `n_groups` is None if unknown.
+    """Return why p-values may be too small for rows in groups (`n_groups`, None if unknown); else empty.
 
     >>> from blanketflow.ci import get_ci_test
     >>> why_groups_are_ignored(get_ci_test("g2"), 40)
@@ -153,10 +151,9 @@ def notes_on_p_values(
     marginal: CIResults | None,
     n_groups: int | None,
 ) -> dict[str, str]:
-    """Return what to know of the p-values that a search decided by: ``groups``, ``misleading`` and ``p-values``.
+    """Return notes on the p-values of a search: ``groups``, ``misleading`` and ``p-values``, each may be empty.
 
-    Each is empty where there is nothing to say. `marginal` has the tests of each feature given nothing, and `n_groups`
-    is None for rows that are not grouped.
+    `marginal` has the marginal tests of the features; `n_groups` is None for rows without groups.
     """
     alpha = method.options().get("alpha")
     is_alone = marginal is not None and alpha is not None and decides_by_p_values_alone(method, test, min_effect)
@@ -207,9 +204,9 @@ def decides_by_p_values_alone(method: Method, test: CITest | None, min_effect: f
 
 
 def check_min_effect(where: str, method: Method, test: CITest | None, min_effect: float | None) -> None:
-    """Raise `ParameterError` if the smallest effect is out of range, or not supported by the method or test.
+    """Raise `ParameterError`, starting with `where`, if the smallest effect is out of range or not supported.
 
-    The message starts with `where`. `test` is None before ``auto`` has chosen; all tests that it chooses have effects.
+    `test` is None before ``auto`` has chosen; all tests that it chooses have effects.
     """
     MIN_EFFECT.check(where, "min_effect", min_effect)
     if not min_effect:
@@ -239,9 +236,9 @@ def why_no_feature_groups(
 
 
 def why_a_group_is_never_admitted(method: Method, test: CITest | None, groups: Groups) -> str | None:
-    """Return why a group that is tested column by column can never be admitted; None if it can.
+    """Return why a group tested column by column can never be admitted; None if it can.
 
-    The p-value of the group is that of its best column times the number of columns.
+    Its p-value is that of its best column times the number of columns.
     """
     alpha = method.options().get("alpha")
     if alpha is None or test is None or test.joins_columns or test.card.column_sets or not groups:

@@ -21,10 +21,10 @@ NO_SELECTOR = "has no fit or no get_support: name a scikit-learn selector, or a 
 
 
 class External(Method):
-    """A scikit-learn selector given as ``"package.module:Class"``; it is fitted on the rows of each fold.
+    """A scikit-learn selector ``"package.module:Class"``, fitted on the rows of each fold.
 
-    The selected features come from `get_support`, importances from `feature_importances_`, `scores_` or `ranking_` if
-    present. Categorical columns are passed as level codes.
+    Features come from `get_support`, importances from `feature_importances_`, `scores_` or `ranking_` if present.
+    Categorical columns are passed as level codes.
     """
 
     default_test = None

@@ -23,15 +23,14 @@ def task_of(target: Column) -> str:
 
 
 def matrix_of(table: Table, names: Sequence[str]) -> np.ndarray:
-    """Return the columns that models read for some features, shape (n, m); none for no feature."""
+    """Return the columns that models read for some features, (n, m); none for no feature."""
     from ..models.encode import design, moderate
 
     return design(moderate(table.select(names))).matrix if names else np.empty((table.n_rows, 0))
 
 
 def estimator_for(model: Any, target: Column, seed: int, X: np.ndarray, *trains: Sequence[int] | np.ndarray) -> Any:
-    """Return an unfitted scikit-learn estimator for a target, categorical for classification and numeric for
-    regression.
+    """Return an unfitted scikit-learn estimator for a target: categorical classifies, numeric regresses.
 
     Without columns in X, or if some training rows (`trains`, one per fit) have a single class, it predicts the prior or
     the mean, since many classifiers fail there. Raises `UnsupportedError` if the model does not support the task.
@@ -54,8 +53,8 @@ MOST_CELLS = 2**22
 class Importances:
     """Importances of features in a model of a target.
 
-    The source ``model`` takes the importances of the fitted model. ``permutation`` is the loss of accuracy or R2 on
-    held-out rows when a feature is permuted, averaged over `n_splits` parts. ``auto`` is ``model`` where available.
+    The source ``model`` uses the importances of the fitted model, ``permutation`` the loss of accuracy or R2 on
+    held-out rows when a feature is permuted, averaged over `n_splits` parts, ``auto`` ``model`` where available.
     Features of several adjacent columns (`column_counts`) are permuted and summed as one. All random numbers come from
     the seed, so equal targets get equal importances.
     """
@@ -72,10 +71,10 @@ class Importances:
         self.features = moderate(self.features)
 
     def of(self, target: Column) -> np.ndarray:
-        """Return the importances for a target, shape (number of features,).
+        """Return the importances for a target, (number of features,).
 
         Raises `ParameterError` if the source is ``model`` and the model has neither ``feature_importances_`` nor
-        ``coef_``, and `DataError` if there are too few rows to hold some out, or importances are not finite.
+        ``coef_``, and `DataError` for too few rows to hold some out, or importances that are not finite.
         """
         found = None if self.source == "permutation" else self._said_by_the_model(target)
         if found is None and self.source == "model":
@@ -119,7 +118,7 @@ class Importances:
     def _permuted_predictions(self, model: Any, X: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return predictions for rows in which one feature is permuted; one row per feature.
 
-        Predicting for several features in one call is several times faster than scikit-learn's permutation_importance.
+        One call for several features is several times faster than scikit-learn's permutation_importance.
         """
         blocks, n = self._design.blocks, len(X)
         at_once, found = max(1, MOST_CELLS // max(X.size, 1)), []
@@ -143,8 +142,7 @@ def _r2s(y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 
 def own_weights(fitted: Any) -> np.ndarray | None:
-    """Return a fitted model's importances, or absolute coefficients summed over classes, shape (m,); None if it has
-    none.
+    """Return a model's importances, or absolute coefficients summed over classes, (m,); None if it has none.
 
     >>> from sklearn.linear_model import LinearRegression
     >>> own_weights(LinearRegression().fit([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0.0, 2.0, -3.0])).round(6)

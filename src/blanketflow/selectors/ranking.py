@@ -23,11 +23,10 @@ DECIMALS = 12
 
 @dataclass
 class RankingMethod(Method):
-    """Base of methods whose grow ranks features and whose shrink cuts the ranking. A subclass adds `rank`.
+    """Base class of methods whose grow ranks features and whose shrink cuts the ranking. A subclass adds `rank`.
 
-    Features of a single value are not ranked. With a list of numbers of features there is one answer for each, and the
-    largest is the selection. ``auto`` chooses the best number from 1 to 50 by cross-validation on the rows at hand; see
-    `best_number`.
+    Constant features are not ranked. A list of numbers of features gives one answer for each; the largest is the
+    selection. ``auto`` chooses the best number from 1 to 50 by cross-validation on the rows at hand; see `best_number`.
     """
 
     n_features: int | list[int] | str = feature_counts(
@@ -49,7 +48,7 @@ class RankingMethod(Method):
         get_model(self.model)
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test."""
+        """Return what reads the rows besides the CI test."""
         return "chooses n_features by models of rows" if self.n_features == "auto" else ""
 
     @abstractmethod
@@ -129,7 +128,7 @@ def best_number(method: RankingMethod, problem: Problem, most: int) -> int:
 
     For each part of a cross-validation, features are ranked on the other rows, and a model of the first 1, 2, ... of
     them predicts the part. The criterion is accuracy over all parts together, or squared error for regression. Returns
-    0 if `most` is 0. Raises `DataError` if there is only one row, and `LimitReached` at a limit of the stage.
+    0 if `most` is 0. Raises `DataError` for a single row, and `LimitReached` at a limit of the stage.
     """
     if most == 0:
         return 0
@@ -139,10 +138,7 @@ def best_number(method: RankingMethod, problem: Problem, most: int) -> int:
 
 
 def held_out_losses(method: RankingMethod, problem: Problem, most: int) -> np.ndarray:
-    """Return the loss of each held-out row with the first 1 .. most features, shape (most, n).
-
-    The loss is 0 or 1 for classes, the squared error for numbers.
-    """
+    """Return each held-out row's loss with the first 1 .. most features, (most, n): 0 or 1, or squared error."""
     n_rows = problem.table.n_rows
     if n_rows < 2:
         raise DataError("n_features: auto needs at least 2 rows to hold some out. Set n_features to a number.")
@@ -155,7 +151,7 @@ def held_out_losses(method: RankingMethod, problem: Problem, most: int) -> np.nd
 
 
 def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: int, most: int) -> np.ndarray:
-    """Return the losses of one part, shape (most, rows of the part)."""
+    """Return the losses of one part, (most, rows of the part)."""
     train, held_out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
     seed = derive_seed(problem.seed, "psi", part)
     inner = problem.on_rows(train, seed, tests_marginally=method.reads_marginal)

@@ -17,8 +17,8 @@ from .base import Method, Problem
 class All(Method):
     """Keep every feature that varies.
 
-    Features of a single value are left out. A column that only looks like an identifier, such as labels that hardly
-    repeat, is kept, since it can be a measurement. `inspect` names such columns; `drop` leaves them out.
+    Columns that only look like identifiers, such as labels that hardly repeat, are kept, since they can be
+    measurements. `inspect` names such columns; `drop` leaves them out.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class TrueBlanket(Method):
     Raises
     ------
     DataError
-        By `fit`, if a feature does not exist, or parents and children are wanted but no roles are given.
+        By `fit`, for an unknown feature, or if parents and children are wanted but no roles are given.
 
     Examples
     --------

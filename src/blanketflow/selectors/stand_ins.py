@@ -32,9 +32,9 @@ FEW_BINS = 3
 def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
     """Return the decisions with the stand-ins of each kept feature, after exchanging members for preferred equivalents.
 
-    The method's own test is used if it measures information and there are enough rows, else the test that ``ci_test:
-    auto`` chooses. These tests count neither as tests of the method nor towards its limits. Groups of features have no
-    stand-ins, nor does anything where only counts of the rows are known, since tables are agreed on beforehand.
+    The method's own test is used if it measures information and there are enough rows, else the one that ``ci_test:
+    auto`` chooses. These tests count neither as the method's nor towards its limits. Groups of features have no
+    stand-ins, nor does anything if only counts of the rows are known, since tables are agreed on beforehand.
     """
     kept = [d for d in decisions if d.kept and d.feature not in problem.feature_groups]
     if not kept or not problem.table.has_rows:
@@ -122,7 +122,7 @@ def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
 
 @contextmanager
 def _uncounted(problem: Problem) -> Iterator[BoundTest | None]:
-    """Yield the bound test and restore its counts and limits afterwards; yield None if the method has no test."""
+    """Yield the bound test, or None if the method has none, and restore its counts and limits afterwards."""
     if problem.marginal is None:
         yield None
         return
@@ -162,29 +162,13 @@ def measures_information(test: BoundTest | CITest) -> bool:
 def stand_ins_of(
     test: BoundTest, target: str, features: Sequence[str], members: Iterable[Step], marginal: CIResults | None = None
 ) -> dict[str, list[StandIn]] | None:
-    """Return for each member of an answer the other features that keep most of its information, best first.
+    """Return, by member of an answer, the other features that keep most of its information, best first.
 
-    Candidates are features with about as much information on the target as the member, given nothing. A member that is
+    Candidates are features with about as much marginal information on the target as the member. A member that is
     informative only given others, such as a spouse, is examined given these. Costs one test per candidate and member,
-    and for a spouse one per feature. After `MOST_TESTS` the remaining members get no stand-ins.
-
-    Parameters
-    ----------
-    test : BoundTest
-        A test that `measures_information`.
-    target : str
-        The target.
-    features : sequence of str
-        All features.
-    members : iterable of Step
-        The admissions of the members, the most important first.
-    marginal : CIResults, optional
-        The marginal results of this test for all features, if known.
-
-    Returns
-    -------
-    dict of str to list of StandIn, or None
-        By member; members without any are left out. None if there are too few rows for some tests.
+    and for a spouse one per feature. After `MOST_TESTS` the remaining members get no stand-ins. None if there are too
+    few rows for some tests. `test` must have `measures_information`; `marginal` are its results for all features, if
+    known.
 
     >>> import numpy as np
     >>> from blanketflow.ci import get_ci_test
@@ -272,7 +256,7 @@ def says_as_much(test: BoundTest, target: str, feature: str, other: str) -> bool
 
 
 def _information(test: BoundTest, results: CIResults) -> np.ndarray:
-    """Return the conditional mutual information of results in nats, shape (m,)."""
+    """Return the conditional mutual information of results in nats, (m,)."""
     config = test.test_config
     return config.effects(results) if test.card.effect.startswith(NATS) else config.mutual_information(results)
 

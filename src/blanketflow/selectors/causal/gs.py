@@ -29,8 +29,7 @@ CORRECTION_GUARANTEE = (
 class GS(Method):
     """Scan features by decreasing dependence, and admit each that depends on the target given the admitted ones.
 
-    Scans repeat until one admits no feature. Then members that are independent given the other members are removed,
-    until none is.
+    Scans repeat until one admits none. Then members that are independent given the others are removed until none is.
 
     Examples
     --------
@@ -76,7 +75,7 @@ class GS(Method):
         )
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove members that are independent given the rest; with a correction, those that it does not reject."""
+        """Remove members that are independent given the rest, or that the correction does not reject."""
         names = [candidate.feature for candidate in candidates]
         if names and self.correction != NONE:
             yield from remove(problem, names, self.alpha, self.correction)
@@ -85,11 +84,10 @@ class GS(Method):
 
 
 def remove(problem: Problem, candidates: Sequence[str], alpha: float, correction: str) -> Iterator[Step]:
-    """Remove the weakest member that the correction does not reject, until all are rejected; then decide on the
-    members.
+    """Remove the weakest member that the correction does not reject, repeatedly; then decide on the members.
 
-    Each member is tested given the others. The correction is for as many tests as there are features, where features
-    that are not members have p = 1. Included features are never removed.
+    Each member is tested given the others. The family is all features; those that are not members have p = 1. Included
+    features are never removed.
     """
     members = list(candidates)
     while True:
@@ -117,7 +115,7 @@ def tests_of_members(problem: Problem, members: Sequence[str]) -> list[CIResult]
 
 
 def log_p_of(problem: Problem, results: Sequence[CIResult], alpha: float) -> np.ndarray:
-    """Return one log p per feature of the problem: those of the results, or 0 where p > alpha."""
+    """Return one log p per feature of the problem, 0 where p > alpha."""
     log_p = np.zeros(len(problem.features))
     log_p[: len(results)] = [result.log_p if is_dependent(problem.test, result, alpha) else 0.0 for result in results]
     return log_p
@@ -139,13 +137,13 @@ def weakest_to_leave(
 class GSM(GS):
     """Admit sets of up to m features that depend on the target jointly, even if no single one does.
 
-    A scan tests all single features given the admitted ones, then all pairs, up to all sets of m, each set as one joint
-    variable. At the first size with a dependent set, the strongest set is admitted, and a new scan begins. If a scan
-    admits nothing, members that are independent given the rest are removed one at a time.
+    A scan tests all single features given the admitted ones, then pairs, up to sets of m, each as one joint variable.
+    The strongest set of the first size with a dependent set is admitted, and a new scan begins. After a scan without
+    admission, members that are independent given the rest are removed one at a time.
 
     Notes
     -----
-    It finds parities of up to m features, but not of more. A scan of d features costs d^m / m! tests. With m = 1 and no
+    Finds parities of up to m features, but not of more. A scan of d features costs d^m / m! tests. With m = 1 and no
     correction it is GS, except that each admission starts a new scan.
 
     `correction` applies to growing only: alpha is divided by the number of sets of up to m features outside. Shrinking
@@ -225,19 +223,18 @@ class GSM(GS):
 class RGSMK(GSM):
     """Admit the strongest of k random sets of up to m features until it is independent; then shrink as GS does.
 
-    New sets are drawn after every admission, with probability proportional to the sum of the weights 1/p of their
-    members, where p is from each member's own test given the admitted ones. The paper (``draw_by="set"``) draws among
-    all sets of 1 to m features; by default the size is drawn uniformly, then a set of that size. If there are at most k
-    sets, all are tested.
+    New sets are drawn after every admission, with probability proportional to the sum of their members' weights 1/p,
+    from each member's test given the admitted ones. The paper (``draw_by="set"``) draws among all sets of 1 to m
+    features; by default the size is drawn uniformly, then a set of that size. Up to k sets in all are all tested.
 
     Notes
     -----
-    With the paper's rule nearly all drawn sets have m features, and a single tiny p-value dominates the draws. With
+    With the paper's rule nearly all drawn sets have m features, and a single tiny p-value dominates. With
     ``draw_by="size"`` weights are limited to the number of features outside, so that one feature is in at most about
     half of the draws.
 
-    A scan takes d + k tests, compared with d^m / m! of GS(m), but finds only sets that are drawn. Features with a joint
-    effect only are drawn like irrelevant ones, since their 1 / p is not informative.
+    A scan takes d + k tests instead of the d^m / m! of GS(m), but finds only drawn sets. Features with only a joint
+    effect are drawn like irrelevant ones, since their 1 / p is not informative.
 
     `correction` divides alpha in growing by the number of all sets of up to m features outside, not by k, since the k
     sets are chosen by the data that test them.

@@ -29,10 +29,10 @@ class IAMB(GS):
 
     Notes
     -----
-    With a `correction` this is IAMB-FDR: the p-values of all features given the current members are corrected, and
-    members that are not rejected are removed before each admission. `bnlearn` compares each p-value with the level of
-    its own rank; the step-up procedure used here rejects at least as many. The publication was not available; details
-    follow secondary descriptions and may differ.
+    With a `correction` this is IAMB-FDR: p-values of all features given the current members are corrected, and members
+    that are not rejected are removed before each admission. `bnlearn` compares each p-value with the level of its own
+    rank; the step-up procedure used here rejects at least as many. The publication was not available; details follow
+    secondary descriptions and may differ.
 
     Examples
     --------
@@ -81,9 +81,9 @@ class IAMB(GS):
 class FastIAMB(GS):
     """Admit several features per round by decreasing dependence, while there are enough rows per cell; then remove.
 
-    A round tests all features given the members. It admits the dependent ones as long as the table of target, members
-    and the new feature has `samples_per_cell` rows per cell on average. With tests that have no cells, all dependent
-    features are admitted. The search ends when a round admits none.
+    A round tests all features given the members. It admits dependent ones while the table of target, members and the
+    new feature has on average `samples_per_cell` rows per cell, or all of them for tests without cells. The search ends
+    when a round admits none.
 
     Notes
     -----
@@ -114,7 +114,7 @@ class FastIAMB(GS):
     samples_per_cell: float = number(5.0, "Average number of rows per cell that an admission needs.", at_least=0)
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit a round of features and remove false positives, alternately."""
+        """Alternate rounds of admissions and removals."""
         return grow_and_shrink_alternately(problem, lambda members: self._round(problem, members), self.alpha)
 
     def _round(self, problem: Problem, members: list[str]) -> Iterator[Step]:
@@ -160,7 +160,7 @@ class InterIAMB(GS):
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit the strongest and remove false positives, alternately."""
+        """Alternate admissions of the strongest feature and removals."""
 
         def admit(members: list[str]) -> Iterable[Step]:
             ranked = strongest_dependent(
@@ -182,10 +182,9 @@ Admit = Callable[[list[str]], Iterable[Step]]
 
 
 def grow_and_shrink_alternately(problem: Problem, admit: Admit, alpha: float) -> Iterator[Step]:
-    """Alternate rounds of admissions and removals until a round admits none.
+    """Alternate rounds of admissions (`admit`, given the members) and removals, until a round admits none.
 
-    `admit` returns the admissions of a round, given the members. Included features are admitted first and never
-    removed. If a set of members occurs again, the search ends as unreliable.
+    Included features are admitted first and never removed. If a set of members recurs, the search ends as unreliable.
     """
     yield from problem.admit_included()
     members = list(problem.included)
@@ -210,8 +209,8 @@ def grow_and_shrink_alternately(problem: Problem, admit: Admit, alpha: float) ->
 class KIAMB(GS):
     """Run IAMB `n_runs` times, each time admitting the strongest of a random share `k` of the dependent features.
 
-    If several Markov blankets exist, runs find different ones. All distinct blankets are returned with their counts,
-    most frequent first; the first is the answer. With ``k = 1`` every run is IAMB.
+    If several Markov blankets exist, runs find different ones. Distinct blankets are returned with their counts, most
+    frequent first; the first is the answer. With ``k = 1`` every run is IAMB.
 
     Examples
     --------
@@ -244,7 +243,7 @@ class KIAMB(GS):
         return self._grow_run(problem, 0)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Shrink the first run, make the other runs, and return the most frequent blanket, the first found on ties."""
+        """Shrink the first run, make the others, and return the most frequent blanket, the first found on ties."""
         runs = [list(super().shrink(problem, candidates))]
         try:
             for run in range(1, self.n_runs):
@@ -259,9 +258,7 @@ class KIAMB(GS):
         yield from runs[found.index(ordered[0][0])]
 
     def _grow_run(self, problem: Problem, run: int) -> Iterator[Step]:
-        """Admit, until no feature depends, the strongest of max(1, floor(k count)) features drawn from the dependent
-        ones.
-        """
+        """Admit the strongest of max(1, floor(k count)) features drawn from the dependent ones, until there is none."""
         rng = derive_rng(problem.seed, "kiamb", run)
         test, target, admitted = problem.test, problem.target, list(problem.included)
         yield from problem.admit_included()
@@ -276,8 +273,8 @@ class KIAMB(GS):
 class MixedMB(InterIAMB):
     """Inter-IAMB with a likelihood-ratio test between regressions of the target, for any mixture of columns.
 
-    The default test regresses only the target: linear regression for a number, multinomial logistic regression for
-    classes. Features of any type are predictors. See `blanketflow.ci.linear.lr_mixed.LRMixed`.
+    The default test, `blanketflow.ci.linear.lr_mixed.LRMixed`, regresses only the target, by linear regression or
+    multinomial logistic regression. Predictors can have any type.
 
     Notes
     -----
@@ -311,10 +308,9 @@ class MixedMB(InterIAMB):
 def admit_and_remove(problem: Problem, alpha: float, correction: str, max_k: int | None) -> Iterator[Step]:
     """Admit and remove one feature at a time, until the members are the features that the correction rejects.
 
-    Each step tests all features given the (other) members and corrects these p-values as one family. The weakest member
-    that is not rejected is removed; if there is none, the strongest rejected feature is admitted, unless there are more
-    than `max_k` members. Included features are never removed. If a set of members occurs again, the search ends as
-    unreliable.
+    Each step corrects the p-values of all features given the (other) members as one family. It removes the weakest
+    member that is not rejected; if there is none, it admits the strongest rejected feature, unless there are more than
+    `max_k` members. Included features are never removed. If a set of members recurs, the search ends as unreliable.
     """
     test, target = problem.test, problem.target
     yield from problem.admit_included()
@@ -352,8 +348,8 @@ def admit_and_remove(problem: Problem, alpha: float, correction: str, max_k: int
 class IAMBnPC(Method):
     """Grow as IAMB does; then learn the skeleton of target and candidates with PC, and read the blanket from it.
 
-    The blanket has the target's neighbours in the skeleton, and each feature two edges away whose middle feature was
-    not in the set that separated it from the target; such a middle is a common child.
+    The blanket has the target's neighbours, and each feature two edges away whose middle feature, then a common child,
+    was not in the set that separated it from the target.
 
     Notes
     -----
@@ -421,7 +417,7 @@ class IAMBnPC(Method):
 
 
 class Skeleton:
-    """An undirected graph of columns: `adjacent`, and the sets that separated columns."""
+    """An undirected graph: the `adjacent` columns, and the sets that separated columns."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.adjacent = {column: [other for other in columns if other != column] for column in columns}
@@ -434,9 +430,7 @@ class Skeleton:
             self.separating_sets[one][other] = given
 
     def opened_by_colliders(self, column: str) -> dict[str, str]:
-        """Return each column two edges away with the middle column, if this was not in their separating set (a
-        collider).
-        """
+        """Return each column two edges away with the middle column, if not in their separating set (a collider)."""
         opened: dict[str, str] = {}
         for middle in self.adjacent[column]:
             for other in self.adjacent[middle]:
@@ -448,15 +442,11 @@ class Skeleton:
 
 
 def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: int | None) -> Skeleton:
-    """Find the skeleton level by level, as the PC algorithm does.
+    """Find the skeleton level by level with the PC algorithm.
 
-    Conditioning sets of a level are drawn from the neighbours at its start, so the order of the columns does not
-    matter. Of columns with the same information about another, one remains its neighbour.
-
-    References
-    ----------
-    Spirtes, Glymour, Scheines (2000) Causation, Prediction, and Search, doi:10.7551/mitpress/1754.001.0001; Colombo,
-    Maathuis (2014) Order-independent constraint-based causal structure learning, JMLR 15, 3741-3782.
+    Conditioning sets of a level come from the neighbours at its start, so the column order does not matter (Colombo,
+    Maathuis 2014, JMLR 15, 3741-3782; PC: Spirtes, Glymour, Scheines 2000, doi:10.7551/mitpress/1754.001.0001). Of
+    columns with the same information about another, one remains its neighbour.
     """
     skeleton = Skeleton(columns)
     size = 0
@@ -473,11 +463,10 @@ def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: 
 
 
 def _is_circular(test: BoundTest, skeleton: Skeleton, x: str, y: str, given: tuple[str, ...], alpha: float) -> bool:
-    """Return whether X and Y are separated by neighbours of X that were themselves separated from X or Y given the
-    other.
+    """Return whether neighbours of X that were themselves separated from X or Y given the other separate X and Y.
 
-    Neighbours of X count if they were separated in the same level. Those separated from Y may be separated rightly, so
-    they are tested for having the same information as X.
+    Neighbours of X count if separated in the same level. Those separated from Y may be separated rightly, so they are
+    tested for having the same information as X.
     """
     removed = skeleton.separating_sets
     return leans_on(given, y, removed[x]) or bool(
@@ -514,5 +503,5 @@ class InterIAMBnPC(IAMBnPC):
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit the strongest and remove false positives, alternately."""
+        """Alternate admissions of the strongest feature and removals."""
         return InterIAMB(alpha=self.alpha).grow(problem)

@@ -28,16 +28,15 @@ MOST_IN_PAIRS = 32_000
 class KollerSahami(Method):
     """Remove, one at a time, the feature with the least information on the target given its nearest features.
 
-    The k features nearest to F_i among those left, M_i, approximate its Markov blanket. The loss without F_i is the
-    expected cross-entropy delta(F_i | M_i) = E D(P(T | M_i, F_i) || P(T | M_i)), which is I(T; F_i | M_i). The feature
-    with the smallest loss is removed (the last by name on ties), until `n_features` are left; then M_i is updated where
-    it contained that feature. Mutual information comes from the CI test: on level codes with ``g2``, Gaussian with
-    ``fisher-z``.
+    The k nearest remaining features M_i approximate the Markov blanket of F_i. The loss without F_i is the expected
+    cross-entropy delta(F_i | M_i) = E D(P(T | M_i, F_i) || P(T | M_i)), which is I(T; F_i | M_i). The feature with the
+    smallest loss is removed (the last by name on ties), and each M_i that contained it is updated, until `n_features`
+    are left. Mutual information comes from the CI test: on level codes with ``g2``, Gaussian with ``fisher-z``.
 
     Notes
     -----
-    The loss is adjusted for its mean by chance. If M_i leaves few rows per stratum, little remains of the loss, so
-    columns with many levels need many rows or a smaller `k`.
+    The loss is adjusted for its mean by chance. If M_i leaves few rows per stratum, little remains of it, so columns
+    with many levels need many rows or a smaller `k`.
 
     Examples
     --------
@@ -84,9 +83,7 @@ class KollerSahami(Method):
         return [step(name, result) for name, result in zip(problem.features, problem.marginal, strict=True)]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove the feature with the least loss and update the losses that depended on it, until `n_features` are
-        left.
-        """
+        """Remove the feature with the least loss and update losses that depend on it, until `n_features` are left."""
         names, left = list(problem.features), np.ones(len(problem.features), dtype=bool)
         nearness = self._nearness(problem)
         nearest = np.full((len(names), min(self.k, len(names))), -1)
@@ -125,7 +122,7 @@ class KollerSahami(Method):
         return float(np.round(lost, DECIMALS)[0])
 
     def _nearness(self, problem: Problem) -> np.ndarray:
-        """Return the nearness of all pairs of features, shape (d, d); larger is nearer."""
+        """Return the nearness of all pairs of features, (d, d); larger is nearer."""
         names = list(problem.features)
         if self.k == 0:
             return np.broadcast_to(0.0, (len(names), len(names)))

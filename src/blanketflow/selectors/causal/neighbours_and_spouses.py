@@ -1,4 +1,4 @@
-"""Parents and children of any column, the symmetry correction, and spouses: shared by divide-and-conquer methods."""
+"""Parents and children of any column, the symmetry correction, and spouses, for divide-and-conquer methods."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MB_COST = (
 def neighbourhoods(
     problem: Problem, find: FindNeighbours, alpha: float, max_k: int | None, symmetry: str
 ) -> Neighbourhoods:
-    """Return the neighbourhoods of a problem's columns, cached for the stages and targets that share them."""
+    """Return the neighbourhoods of a problem's columns, cached across stages and targets."""
     test = problem.test  # it now counts for this problem, also where another one's searches are shared
     known = {*problem.features, problem.target}
     columns = test.table.names if len(known) == len(test.table) else [n for n in test.table.names if n in known]
@@ -59,7 +59,7 @@ Link = tuple[WeakestTest | None, tuple[str, ...] | None]
 
 @dataclass
 class ParentsAndChildren(Method):
-    """Base of the methods that return parents and children: a subclass adds a card and `find`.
+    """Base class of methods that return parents and children: a subclass adds a card and `find`.
 
     Grow searches from the target; shrink searches from each candidate and applies the symmetry correction.
     """
@@ -95,16 +95,16 @@ class ParentsAndChildren(Method):
 
 
 class Neighbourhoods:
-    """The neighbours of every column, found by one search function, `find`.
+    """The neighbours of every column, found by the search function `find`.
 
-    `columns` are all columns in table order, with the target. `max_k` limits conditioning sets of the search; the test
-    of a spouse has one more variable. With symmetry ``and``, X and T are neighbours if each search finds the other;
-    with ``or`` if either does, which searches from every column; with ``none`` if T's search finds X.
+    `columns` are all columns in table order, with the target. `max_k` limits conditioning sets; the test of a spouse
+    has one more variable. With symmetry ``and``, X and T are neighbours if each search finds the other; with ``or`` if
+    either does, which searches from every column; with ``none`` if T's search finds X.
 
     If several columns have the same information about T, T's search keeps one, X, and removes the others given X. X's
-    own search could then remove T given the others. It is therefore repeated without them; see `around`. The repeated
-    search has to find T only: sets without the excluded columns still separate, the other columns are separated by
-    single ones, and larger sets are tested for T only. `whole` has the neighbourhoods of all columns.
+    own search could then remove T given the others, so it is repeated without them; see `around`. The repeated search
+    only has to find T: sets without the excluded columns still separate, other columns are separated by single ones,
+    and larger sets are tested for T only. `whole` has the neighbourhoods of all columns.
     """
 
     def __init__(
@@ -205,10 +205,10 @@ class Neighbourhoods:
         return removals
 
     def around(self, member: str, column: str) -> Neighbourhoods:
-        """Return the neighbourhoods used for the search from a member.
+        """Return the neighbourhoods for the search from a member.
 
-        These are the same, unless the member's search separates the column by columns that were themselves removed
-        given the member. In that case the member's stand-ins are excluded from the table, repeatedly.
+        They are the same, unless the member's search separates the column by columns that were removed given the
+        member. Then the member's stand-ins are excluded from the table, repeatedly.
         """
         near, left_out, found = self, frozenset[str](), self.found(column)
         while (given := near._looked_for(member, column)[1]) is not None:
@@ -241,9 +241,9 @@ class Neighbourhoods:
     def spouses(self, column: str) -> list[Step]:
         """Return the other parents of the column's children.
 
-        A neighbour Y of a neighbour X is a spouse if Y is not itself a neighbour, X is not in the set that separates Y
-        from the column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X, and
-        then the searches that check whether Y and X are neighbours.
+        A neighbour Y of a neighbour X is a spouse if Y is no neighbour, X is not in the set that separates Y from the
+        column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X, and then the
+        searches that check whether Y and X are neighbours.
         """
         neighbours = [member.feature for member in self.parents_and_children(column)]
         near, spouses = frozenset(neighbours), dict[str, Step]()

@@ -22,8 +22,8 @@ class PPFS(Method):
     """Admit all features that the PPI test finds marginally dependent; then test each once given the others.
 
     Algorithm 2 of the paper: candidates are ordered by importance log(1/p) (ties: mean risk difference, then column
-    order). The shrink phase tests the least important first and does not restart; a single remaining feature stays.
-    With ``n_folds > 1`` the blankets of the folds are aggregated by frequency score (eq. 6-8).
+    order). Shrink tests the least important first and does not restart; a single remaining feature stays. With
+    ``n_folds > 1`` the blankets of the folds are aggregated by frequency score (eq. 6-8).
 
     Notes
     -----
@@ -31,14 +31,14 @@ class PPFS(Method):
     correctness therefore does not hold, and the card claims no guarantee. `significance` of the PPI test determines how
     many false positives are admitted; see `blanketflow.ci.predictive.ppi.PPI`.
 
-    In Algorithm 2 a fold has the rows of one part (``fold_rows="part"``); in the authors' code it has all rows but that
-    part (``fold_rows="train"``, the default). studies/papers/printed.md lists the sizes for both.
+    In Algorithm 2 a fold has the rows of one part (``fold_rows="part"``); in the authors' code all rows but that part
+    (``fold_rows="train"``, the default). studies/papers/printed.md lists the sizes for both.
 
-    Of d irrelevant features about alpha d are admitted, which is thousands in wide tables. `correction` corrects the d
-    marginal p-values as one family; the shrink phase always tests at alpha. Use it with ``significance="corrected-t"``:
-    the p-values of ``wilcoxon`` are too small from 10 repeats on, and have a lower limit that depends on the number of
-    repeats and may be above what a correction requires. Then `fit` raises an error, or `reason_` says why nothing was
-    admitted. See docs/ci-tests.md, "Wide tables".
+    Of d irrelevant features about alpha d are admitted, thousands in wide tables. `correction` corrects the d marginal
+    p-values as one family; shrink always tests at alpha. Use it with ``significance="corrected-t"``: p-values of
+    ``wilcoxon`` are too small from 10 repeats on, and cannot be below a limit that depends on the number of repeats and
+    may exceed what a correction requires. Then `fit` raises an error, or `reason_` says why nothing was admitted. See
+    docs/ci-tests.md, "Wide tables".
 
     Examples
     --------
@@ -78,9 +78,7 @@ class PPFS(Method):
     )
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit features with p <= alpha, or those that the correction rejects, most important first, by marginal tests
-        only.
-        """
+        """Admit features with p <= alpha, or that the correction rejects, by marginal tests, most important first."""
         results = problem.marginal
         admitted = np.flatnonzero(rejected(results.log_p, self.alpha, self.correction))
         if not len(admitted) and self.correction != NONE:

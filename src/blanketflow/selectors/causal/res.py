@@ -26,9 +26,9 @@ from .neighbours_and_spouses import SYMMETRIES, Neighbourhoods, neighbourhoods
 class RES(Method):
     """Keep the parents and children that HITON-PC finds, and the parents and children of each of these.
 
-    On data that are not faithful, several sets can be Markov blankets, because neighbours of a feature can replace it.
-    The representative set of a parent or child of the target is that feature with its own parents and children, except
-    the target; steps have its name as `group`. A feature in several sets belongs to the set of the strongest member.
+    Without faithfulness several sets can be Markov blankets, because neighbours of a feature can replace it. The
+    representative set of a parent or child of the target is that feature with its own parents and children, except the
+    target; steps have its name as `group`. A feature in several sets belongs to that of the strongest member.
     Importance is the marginal dependence on the target.
 
     Examples
@@ -82,9 +82,9 @@ class RES(Method):
 def representative_sets(near: Neighbourhoods, target: str) -> Iterator[Step]:
     """Yield the features of all representative sets, the set of the strongest member of PC(T) first.
 
-    Each feature is in one group: a member of PC(T) in its own, a neighbour of several members in that of the member
-    with the strongest marginal dependence. A step has the member's name as group, the marginal dependence as
-    importance, and the test that admitted it: with the target for a member, with the member for others.
+    Each feature is in one group, named after a member of PC(T): its own, or of the member with the strongest marginal
+    dependence among its neighbours. Importance is the marginal dependence; the test is the one that admitted it, with
+    the target for a member, else with the member.
     """
     members = {member.feature: member for member in near.parents_and_children(target)}
     if not members:
@@ -107,14 +107,14 @@ WEALTH, PAYOUT = 0.5, 0.5
 class SGAI(RES):
     """Visit the representative sets one at a time, and admit features by alpha-investing.
 
-    The sets are those of RES, the set of the strongest member first; within a set, features are ordered by their
-    dependence on the target. Each feature is tested once given all admitted features, at level alpha_i = W / 2i. The
-    wealth W carries over from set to set.
+    The sets are those of RES, in the same order; within a set, features are ordered by their dependence on the target.
+    Each is tested once given all admitted features, at level alpha_i = W / 2i. The wealth W carries over from set to
+    set.
 
     Notes
     -----
-    Conditioning sets contain all admitted features, without a limit. The default test is therefore a regression, since
-    contingency tables would need too many rows. `max_k` limits only the search for the sets.
+    Conditioning sets contain all admitted features. The default test is therefore a regression, since contingency
+    tables would need too many rows. `max_k` limits only the search for the sets.
 
     Examples
     --------
@@ -158,8 +158,8 @@ def alpha_investing(
 ) -> Iterator[Step]:
     """Test each feature once, in order, given the admitted ones, at the level that the wealth allows.
 
-    The i-th feature is tested at alpha_i = W / 2i, which is subtracted from the wealth W; an admission (p < alpha_i)
-    adds the payout.
+    Feature i is tested at alpha_i = W / 2i, which is subtracted from the wealth W; an admission (p < alpha_i) adds the
+    payout.
     """
     admitted: list[str] = []
     for i, feature in enumerate(ordered, start=1):
@@ -181,7 +181,7 @@ DECIMALS = 9
 
 @dataclass(frozen=True)
 class Fit:
-    """Coefficients of shape (p, c), and whether the solver met the optimality conditions."""
+    """Coefficients, (p, c), and whether the solver met the optimality conditions."""
 
     coefficients: np.ndarray
     converged: bool
@@ -191,9 +191,9 @@ class Rows:
     """Standardised predictors and targets, and their sparse group lasso.
 
     For each target c it minimises ``|y_c - X b|^2 / 2n + lambda1 sum over groups of |b_g| + lambda2 sum over columns of
-    |b_j|`` where X and y have mean 0 and variance 1. lambda1 and lambda2 are shares, above 0 and at most 1, of the
-    smallest value at which that penalty alone makes all coefficients 0. Columns of a group, of which `sizes` has the
-    numbers, are adjacent.
+    |b_j|``, with X and y of mean 0 and variance 1. lambda1 and lambda2 are shares, above 0 and at most 1, of the
+    smallest value at which that penalty alone makes all coefficients 0. Groups are adjacent columns; `sizes` has their
+    numbers.
     """
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, sizes: Sequence[int]) -> None:
@@ -205,7 +205,7 @@ class Rows:
 
     @cached_property
     def _problem(self) -> tuple[np.ndarray, np.ndarray]:
-        """Predictors and targets of length 1, transposed; of many rows the QR triangle, with the same products."""
+        """Predictors and targets of length 1, transposed; for many rows the QR triangle, with the same products."""
         X, Y = self._X.standardised[:, self._columns], self._Y.standardised
         scale = np.sqrt(len(X))
         if len(X) > X.shape[1] + Y.shape[1]:
@@ -223,16 +223,13 @@ class Rows:
         return Fit(coefficients, converged)
 
     def errors(self, shares: Sequence[tuple[float, float]], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """Return the sum of squared errors on other rows for each pair of shares, in units of the targets' variances
-        here.
-        """
+        """Return the squared errors on other rows for each pair of shares, in units of the targets' variances here."""
         X, Y = self._X.of(X)[:, self._columns], self._Y.of(Y)
         missed = (y[:, np.newaxis] - X @ self.path(c, shares)[0].T for c, y in enumerate(Y.T))
         return sum((np.sum(by**2, axis=0) for by in missed), start=np.zeros(len(shares)))
 
     def path(self, c: int, shares: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return a target's coefficients for each pair of shares, (pairs, varying columns), and their optimality gap,
-        (pairs,).
+        """Return a target's coefficients by pair of shares, (pairs, varying columns), and optimality gaps, (pairs,).
 
         The gap is how far a proximal gradient step still moves them. Each pair starts from the previous solution.
         """
@@ -258,7 +255,7 @@ def choose_penalties(
 ) -> tuple[float, float]:
     """Return the pair of shares with the least cross-validated squared error; the larger on ties.
 
-    X, Y and `sizes` are as in `Rows`. `parts`, (n,), has the part, 0 .. k - 1, in which each row is held out.
+    X, Y and `sizes` are as in `Rows`; `parts`, (n,), has the part, 0 .. k - 1, in which each row is held out.
     """
     pairs = [(a, b) for a in sorted(lambda1, reverse=True) for b in sorted(lambda2, reverse=True)]
     if len(pairs) == 1:
@@ -292,18 +289,18 @@ SMALLEST, LARGEST = 0.001, 0.1
 class SRS(RES):
     """Keep the features of the representative sets that have a coefficient in a sparse group lasso.
 
-    The sets of RES are the groups. Eq. 3 of the paper, least squares with a penalty on groups (lambda1) and one on
-    features (lambda2), is fitted with both as shares of the smallest value that selects nothing. The shares are chosen
-    by cross-validated squared error, from 0.001 to 0.1 in steps of `lambda_step`.
+    The groups are the sets of RES. Eq. 3 of the paper, least squares with a penalty on groups (lambda1) and one on
+    features (lambda2), is fitted with both as shares of the smallest value that selects nothing. They are chosen by
+    cross-validated squared error, from 0.001 to 0.1 in steps of `lambda_step`.
 
     Notes
     -----
-    All columns are standardised. A categorical feature enters as indicators of its levels, and a group of
-    `feature_groups` as all of its columns, in the same lasso group; it is kept if one has a coefficient. A binary
-    target is a number, as in the paper. With more classes, an indicator is fitted per class with the same shares, and
-    features kept for any class are kept. Importance is the length of a feature's coefficients.
+    All columns are standardised. A categorical feature enters as indicators of its levels, a group of `feature_groups`
+    as all of its columns, in the same lasso group; it is kept if one has a coefficient. A binary target is a number, as
+    in the paper. With more classes, an indicator is fitted per class with the same shares, and features kept for any
+    class are kept. Importance is the length of a feature's coefficients.
 
-    The shrink phase fits a model to the values, so it reads the table. Grow uses the CI test only.
+    Shrink fits a model to the values, so it reads the table. Grow uses the CI test only.
 
     Examples
     --------
@@ -339,7 +336,7 @@ class SRS(RES):
     n_splits: int = integer(5, "Number of parts of the cross-validation.", at_least=2)
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test."""
+        """Return what reads the rows besides the CI test."""
         return "fits a sparse group lasso to rows"
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
@@ -368,12 +365,12 @@ class SRS(RES):
 
 
 def _design(problem: Problem, feature: str) -> np.ndarray:
-    """Return the columns of a feature, shape (n, m)."""
+    """Return the columns of a feature, (n, m)."""
     return np.hstack([indicators(problem.table[column]) for column in problem.columns([feature])])
 
 
 def indicators(column: Column) -> np.ndarray:
-    """Return numbers unchanged, two levels as one indicator, more as an indicator per level present; shape (n, m).
+    """Return numbers unchanged, two levels as one indicator, more as an indicator per level present; (n, m).
 
     >>> indicators(Column("colour", "categorical", np.array([0, 2, 1, 2]), ("blue", "green", "red"))).T
     array([[1., 0., 0., 0.],

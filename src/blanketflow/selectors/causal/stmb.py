@@ -23,9 +23,9 @@ from .neighbours_and_spouses import neighbourhoods
 class STMB(Method):
     """Find parents and children by level-wise elimination, then spouses among all others, which may remove neighbours.
 
-    A feature outside is a spouse via a neighbour X if adding X to its separating set makes it dependent. Each spouse
-    may separate further neighbours, which are descendants but not children. No search starts from another feature.
-    Finally, two backward passes test spouses and then neighbours, each given all the rest.
+    A feature outside is a spouse via a neighbour X if adding X to its separating set makes it dependent. A spouse may
+    separate further neighbours, which are descendants but not children. No search starts from another feature. Finally,
+    two backward passes test spouses and then neighbours, each given all the rest.
 
     Notes
     -----
@@ -98,9 +98,9 @@ class STMB(Method):
 
 
 class Coexistence:
-    """Neighbours and spouses of a target, starting from neighbours that another search found.
+    """Neighbours, from another search, and spouses of a target, in table order.
 
-    Features are in table order; `max_k` limits the sets by which a spouse may separate a neighbour.
+    `max_k` limits the sets by which a spouse may separate a neighbour.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Coexistence:
     def remove_given_the_rest(self) -> Iterator[Step]:
         """Remove spouses, then neighbours, that are independent of the target given all others, each tested once.
 
-        The least important come first, so that conditioning sets shrink until there are enough rows for the tests.
+        The least important come first, so that conditioning sets shrink until there are enough rows.
         """
         spouses = {name: found for by_child in self.spouses.values() for name, found in by_child.items()}
         spouses = {name: found for name, found in spouses.items() if name not in self.neighbours}
@@ -159,9 +159,9 @@ class Coexistence:
         return opened
 
     def _removed_by(self, spouse: str) -> Iterator[Step]:
-        """Remove neighbours that a spouse together with subsets of the others separates from the target.
+        """Remove neighbours that a spouse with subsets of the others separates from the target.
 
-        Once per spouse is enough, since later there are fewer neighbours to draw subsets from.
+        Once per spouse is enough: later there are fewer neighbours for subsets.
         """
         if spouse in self._tried:
             return

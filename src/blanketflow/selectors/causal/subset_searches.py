@@ -47,7 +47,7 @@ CORRECTED_MB_GUARANTEE = (
 
 @dataclass
 class CorrectedParentsAndChildren(ParentsAndChildren):
-    """Base of the methods that return parents and children, with an optional correction for many tests.
+    """Base class of methods that return parents and children, with an optional correction for many tests.
 
     A feature that is no parent or child is independent of the target given some set. Its largest p-value over all tests
     is at least the one given that set, and so is valid. The largest p-values of all features are one family; features
@@ -95,11 +95,11 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
 
 @dataclass
 class NeighboursAndSpouses(CorrectedParentsAndChildren):
-    """Base of the methods that return the Markov blanket: parents and children, then the children's other parents.
+    """Base class of methods that return the Markov blanket: parents and children, then the children's other parents.
 
     With a correction, the p-value of a parent or child is the largest in both searches. That of a spouse is the largest
-    of its own test, the child's link to the target and its link to the child, since a spouse is false if any of these
-    is. All features are one family.
+    of its own test and its child's links to the target and to it, since a spouse is false if any of these is. All
+    features are one family.
     """
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
@@ -115,8 +115,8 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
         """Restore members that the symmetry correction removed although the target depends on them given the others.
 
         A member's search can separate the target by columns that the target's search removed given members that are
-        lost too. Their information would then be lost. With exact tests the target depends on nothing given its
-        blanket, so nothing is restored wrongly.
+        lost too; their information would be lost. With exact tests the target depends on nothing given its blanket, so
+        no restoration is wrong.
         """
         found = self.neighbourhoods(problem).found(problem.target)
         held = [decision.feature for decision in decisions if decision.kept]

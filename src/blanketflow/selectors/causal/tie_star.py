@@ -34,8 +34,8 @@ class TIEStar(Method):
     The base method runs on all features, then without each smallest set G of features that intersects every boundary
     found and contains no set that failed. Its result is accepted if the target is independent of the first boundary
     given it (``criterion: independence``), or if a model predicts as well from it (``prediction``); otherwise G failed.
-    The first boundary is the answer, all are in `blankets_`. If there are too few rows to decide, a set is not
-    accepted, and `reason_` says so.
+    The first boundary is the answer, all are in `blankets_`. With too few rows to decide, a set is not accepted, and
+    `reason_` says so.
 
     Notes
     -----
@@ -86,7 +86,7 @@ class TIEStar(Method):
     )
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test."""
+        """Return what reads the rows besides the CI test."""
         return "compares sets by models of rows" if self.criterion == "prediction" else ""
 
     def grow(self, problem: Problem) -> Iterable[Step]:
@@ -138,18 +138,14 @@ class TIEStar(Method):
 
 
 class Exclusions:
-    """Sets of features to leave out, smallest first. Each intersects every boundary found and contains no set that
-    failed.
+    """Sets of features to leave out, smallest first, that intersect every boundary found and contain no failed set.
 
     A further boundary lacks some feature of every boundary found. Leaving out a set of such features keeps it and hides
-    all boundaries found. If no such set is left, there is no further boundary. Sets grow by features of a boundary that
-    they do not intersect (Reiter's hitting-set tree).
+    all boundaries found; if no such set is left, there is no further boundary. Sets grow by features of a boundary that
+    they do not intersect (Reiter's hitting-set tree). Among sets of equal size, those with earlier features of the
+    first boundary come first. The caller appends each new boundary to `found`, and each set without a boundary to
+    `failed`.
 
-    Among sets of equal size, sets with earlier features of the first boundary come first. The caller appends each new
-    boundary to `found`, and each set without a boundary to `failed`.
-
-    Examples
-    --------
     >>> exclusions = Exclusions(["a", "b"])
     >>> sorted(exclusions.next())
     ['a']
@@ -171,7 +167,7 @@ class Exclusions:
         self._seen: set[frozenset[str]] = set()
 
     def next(self) -> frozenset[str] | None:
-        """Return the next set, or None. The set is the same until `found` or `failed` excludes it."""
+        """Return the next set, or None; it does not change until `found` or `failed` excludes it."""
         while self._open:
             left_out = self._open[0]
             if not any(bad <= left_out for bad in self.failed):
@@ -191,10 +187,8 @@ def tells_nothing_more(
     """Return whether the target is independent of some features given others; None if there are too few rows.
 
     Features that are not given are tested as one joint variable, or one after the other given the earlier ones if the
-    test takes single columns only; by the chain rule of mutual information both are equivalent.
-
-    An unreliable test does not show that two sets have the same information, unless the test's rule is to use
-    unreliable results.
+    test takes single columns only; both are equivalent by the chain rule of mutual information. An unreliable test does
+    not show that two sets have the same information, unless its rule is to use unreliable results.
     """
     extra = [other for other in others if other not in given]
     if not extra:

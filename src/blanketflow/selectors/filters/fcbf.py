@@ -23,8 +23,8 @@ class FCBF(Method):
 
     SU(X,Y) = 2 I(X;Y) / (H(X) + H(Y)), from 0 (independent) to 1. Features that depend on the target at `alpha` and
     have SU(X,T) above `threshold` are ordered by it, ties by name. Then each remaining feature F, from the strongest
-    on, removes every later X with SU(F,X) >= SU(X,T). The CI test must measure entropy, as ``g2`` does, on level codes;
-    numbers and a numeric target are binned on the rows at hand.
+    on, removes every later X with SU(F,X) >= SU(X,T). The CI test must measure entropy on level codes, as ``g2`` does;
+    numbers are binned on the rows at hand.
 
     Notes
     -----
@@ -69,7 +69,7 @@ class FCBF(Method):
     information: str = information_option()
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit features with enough symmetrical uncertainty with the target, strongest first."""
+        """Admit features above the threshold, strongest first."""
         test, positions = problem.test, problem.test.table.positions(problem.features)
         relevance = relevance_of(problem, self.information == ADJUSTED, deviations=0.0)
         entropy = test.entropy(positions)

@@ -36,8 +36,7 @@ class HSMB(Method):
     out.
 
     Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem approximations from the same rows.
-
-    Importance is HSIC(F_i, T). The p-value is that of the marginal test; it does not decide.
+    Importance is HSIC(F_i, T). The p-value is that of the marginal test, which does not decide.
 
     Examples
     --------
@@ -118,16 +117,15 @@ def _hsic(problem: Problem, sets: list[list[str]], column: str) -> np.ndarray:
 class BAHSIC(RankingMethod):
     """Rank features by backward elimination: each round removes the features without which the HSIC is largest.
 
-    In each round HSIC(S - F, T) is computed for every remaining feature F of S. The `share` of S with the largest
-    values is removed, rounded to a whole number of at least one, the largest first and on ties the last by name, so
-    that the first of two copies stays longer. The feature removed last is ranked first.
+    Each round computes HSIC(S - F, T) for every remaining feature F of S. The `share` of S with the largest values,
+    rounded to at least one feature, is removed, the largest first and on ties the last by name, so that the first of
+    two copies stays longer. The feature removed last is ranked first.
 
     Notes
     -----
     The HSIC is that of the test: the biased estimator, with the median distance of each set as kernel width. Song et
-    al. use the unbiased estimator and leave the width to the user.
-
-    Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem approximations from the same rows.
+    al. use the unbiased estimator and leave the width to the user. Above `n_landmarks` rows of the test (1,000 by
+    default), HSICs are Nystroem approximations from the same rows.
 
     Importance is the number of features removed before. The statistic is HSIC(S - F, T) at removal, 0 for the last.
 

@@ -32,10 +32,10 @@ def information_option() -> Any:
 
 @dataclass
 class InformationRanking(RankingMethod):
-    """Base of rankings by mutual information, measured by the CI test.
+    """Base class of rankings by mutual information, measured by the CI test.
 
-    Estimates from counts are above 0 by chance, more so and with more variance for columns with many levels and for few
-    rows. Each is therefore adjusted for its own chance level.
+    Estimates from counts are above 0 by chance, more so and with more variance for many levels and few rows. Each is
+    adjusted for its own chance level.
     """
 
     information: str = information_option()
@@ -65,7 +65,7 @@ class InformationRanking(RankingMethod):
 
 @dataclass
 class InformationFilter(InformationRanking):
-    """Base of greedy rankings by a criterion of mutual information with the target and the features ranked before."""
+    """Base class of greedy rankings by mutual information with the target and the features ranked before."""
 
     @abstractmethod
     def criterion(self, known: Known) -> np.ndarray:
@@ -98,8 +98,9 @@ def relevance_of(problem: Problem, adjusted: bool, deviations: float = DEVIATION
 class MIM(InformationRanking):
     """Rank features by I(X;T), each by itself.
 
-    Eq. 29 of the unified-view paper: redundancy between features is ignored. Ties go by name. Mutual information comes
-    from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
+    Eq. 29 of the unified-view paper, without redundancy between features. Ties go by name. Mutual information comes
+    from the CI test: on level codes with ``g2``, where numbers are binned on the rows at hand, Gaussian with
+    ``fisher-z``.
 
     Examples
     --------
@@ -201,9 +202,8 @@ class MRMR(InformationFilter):
 class CIFE(InformationFilter):
     """Rank features by I(X;T) minus the sum of I(X;F) plus the sum of I(X;F|T) over the features F ranked before.
 
-    Eq. 36 of the unified-view paper: redundancy within classes counts in favour. Ties go by name. Mutual information
-    comes from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with
-    ``fisher-z``.
+    Eq. 36 of the unified-view paper: redundancy within classes is a gain. Ties go by name. Mutual information comes
+    from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -234,9 +234,9 @@ class CIFE(InformationFilter):
 class JMI(InformationFilter):
     """Rank features by the mean of I(X;T|F) over the features F ranked before, the first by I(X;T).
 
-    Eq. 38 of the unified-view paper: I(X;T) - mean of I(X;F) + mean of I(X;F|T), which is the mean of I(X;T|F) by the
-    chain rule. Ties go by name. Mutual information comes from the CI test: on level codes with ``g2`` (numbers are
-    binned on the rows at hand), Gaussian with ``fisher-z``.
+    Eq. 38 of the unified-view paper: I(X;T) - mean I(X;F) + mean I(X;F|T), which is the mean of I(X;T|F) by the chain
+    rule. Ties go by name. Mutual information comes from the CI test: on level codes with ``g2`` (numbers are binned on
+    the rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -267,9 +267,9 @@ class JMI(InformationFilter):
 class CMIM(InformationRanking):
     """Rank features by the smallest of I(X;T) and I(X;T|F) over the features F ranked before.
 
-    The minimum never increases, so features already below the best of a step are not computed again (Fleuret's lazy
-    evaluation); the ranking is the same. Ties go by name. Mutual information comes from the CI test: on level codes
-    with ``g2`` (numbers are binned on the rows at hand), Gaussian with ``fisher-z``.
+    Evaluated lazily (Fleuret): the minimum never increases, so features already below the best of a step are skipped.
+    Ties go by name. Mutual information comes from the CI test: on level codes with ``g2`` (numbers are binned on the
+    rows at hand), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -292,7 +292,7 @@ class CMIM(InformationRanking):
     )
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
-        """Give the features in the order of their ranking."""
+        """Yield the features in ranking order."""
         positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem, self.is_adjusted)
         first = included_first(problem)
         asked = problem.test, problem.target, positions, relevance, n_features
@@ -304,9 +304,9 @@ class InformativeFragments(InformationRanking):
     """Rank features by the smallest of I(X;T|F) over the features F ranked before, the first by I(X;T).
 
     Eq. 39 of the unified-view paper: I(X;T) minus the largest I(X;F) - I(X;F|T). Unlike CMIM, it does not penalise a
-    feature for a small I(X;T) if it is informative together with others. Evaluated lazily, as CMIM is. Ties go by name.
-    Mutual information comes from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand),
-    Gaussian with ``fisher-z``.
+    small I(X;T) of a feature that is informative with others. Evaluated lazily, as CMIM is. Ties go by name. Mutual
+    information comes from the CI test: on level codes with ``g2`` (numbers are binned on the rows at hand), Gaussian
+    with ``fisher-z``.
 
     Examples
     --------
@@ -330,7 +330,7 @@ class InformativeFragments(InformationRanking):
     )
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
-        """Give the features in the order of their ranking."""
+        """Yield the features in ranking order."""
         positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem, self.is_adjusted)
         start = np.full(len(positions), np.inf)
         asked = problem.test, problem.target, positions, relevance, n_features

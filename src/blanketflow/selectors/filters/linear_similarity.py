@@ -19,11 +19,10 @@ from ..ranking import RankingMethod, heaviest_first
 
 
 def feature_columns(problem: Problem, unit: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return each feature as one or more centred columns, (n, m), and the first column of each feature, (d,).
+    """Return features as centred columns, (n, m), and the first column of each, (d,); a group has those of its members.
 
     A feature of more than two levels has a column per level, scaled so that rows of different levels are at distance 1.
-    With `unit`, each feature's columns are divided by the root of their sum of squares, unless it is constant. A group
-    has the columns of its members.
+    With `unit`, the columns of a feature that varies are divided by the root of their sum of squares.
     """
     encoded = design(problem.table.select(problem.columns(problem.features)))
     widths = np.array([block.stop - block.start for block in encoded.blocks])
@@ -45,7 +44,7 @@ def feature_columns(problem: Problem, unit: bool) -> tuple[np.ndarray, np.ndarra
 def target_columns(target: Column) -> np.ndarray:
     """Return the target as centred columns Y, (n, c); all 0 if it is constant.
 
-    Each class has a column, 1 / sqrt(n_c) in its n_c rows before centring. A numeric target is one column of unit norm.
+    A class has a column, 1 / sqrt(n_c) in its n_c rows before centring. A numeric target is one column of unit norm.
     """
     y = target.numbers()
     if target.kind == CATEGORICAL:
@@ -62,7 +61,7 @@ def target_columns(target: Column) -> np.ndarray:
 
 
 def over_features(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the sums of values, (n, m), over each feature's columns, shape (d,)."""
+    """Return the sums of values, (n, m), over each feature's columns, (d,)."""
     return np.add.reduceat(values.sum(axis=0), starts)
 
 
@@ -74,14 +73,14 @@ STANDARD, RAW = "standard", "raw"
 class FisherMarkov(RankingMethod):
     """Rank features by the variance between classes minus gamma times the variance.
 
-    With a linear kernel the Markov random field has no arcs, and its optimum keeps each feature with a coefficient
-    theta above the threshold: theta_j = (1/n) sum over classes c of n_c (m_cj - m_j)^2 - gamma (1/n) sum over rows i of
-    (x_ij - m_j)^2. On standardised columns the first term is the share of variance between classes, 0 for constant
-    columns, and gamma only shifts the threshold.
+    With a linear kernel the Markov random field has no arcs, and its optimum keeps features with a coefficient theta
+    above the threshold: theta_j = (1/n) sum over classes c of n_c (m_cj - m_j)^2 - gamma (1/n) sum over rows i of (x_ij
+    - m_j)^2. On standardised columns the first term is the share of variance between classes, 0 for constant columns,
+    and gamma only shifts the threshold. Features at the threshold are removed too.
 
     A feature of more than two levels has one column per level, and theta is their sum. For regression, which the
-    publication does not cover, the fitted values of a least-squares line replace the class means; with two classes both
-    are the same. Features at the threshold are removed too.
+    publication does not cover, fitted values of a least-squares line replace the class means; with two classes both are
+    the same.
 
     Examples
     --------
@@ -119,7 +118,7 @@ class FisherMarkov(RankingMethod):
     )
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test."""
+        """Return what reads the rows besides the CI test."""
         return "ranks by sums over rows"
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
@@ -150,9 +149,9 @@ class SPFSLAR(RankingMethod):
     """Rank features by their order of entry into a least-angle path towards the target's similarity of rows.
 
     The similarity is YY': Y has one column per class, 1 / sqrt(n_c) in its n_c rows; for regression it is the target,
-    centred and of unit norm. Features are centred and of unit norm. The residual starts as R = Y. The feature with the
-    largest ||x' R|| becomes active. R then moves towards its projection on the active features, which lowers their
-    common ||x' R||, until another feature's equals it and becomes active, and so on.
+    centred and of unit norm, as features are. The residual starts as R = Y. The feature with the largest ||x' R||
+    becomes active. R then moves towards its projection on the active features, which lowers their common ||x' R||,
+    until another feature's equals it and becomes active, and so on.
 
     Constant features and linear combinations of active ones, such as copies, are skipped. The path ends when no feature
     is correlated with the residual, possibly before `n_features` are ranked. A feature of more than two levels has one
@@ -186,7 +185,7 @@ class SPFSLAR(RankingMethod):
     takes_feature_groups: ClassVar[bool] = True
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test."""
+        """Return what reads the rows besides the CI test."""
         return "ranks by a path of regressions on rows"
 
     def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
@@ -199,10 +198,7 @@ class SPFSLAR(RankingMethod):
 
 
 def _path(columns: np.ndarray, starts: np.ndarray, residual: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Yield features at entry, with their correlation.
-
-    The features have unit norm, as from `feature_columns`; `residual`, (n, c), is the target.
-    """
+    """Yield features of unit norm at entry, with their correlation; `residual`, (n, c), is the target."""
     stops = np.append(starts[1:], columns.shape[1])
     products = residual.T @ columns
     squares = over_features(products**2, starts)
@@ -229,7 +225,7 @@ def _path(columns: np.ndarray, starts: np.ndarray, residual: np.ndarray) -> Iter
 
 
 def _shares_left(active: float, products: np.ndarray, change: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return, for each feature, the share of the active correlation at which its own equals that of the active ones.
+    """Return, by feature, the share of the active correlation at which its own equals that of the active ones.
 
     It is the largest u in 0 .. 1 with ||E + u G|| = u active, where E are the feature's products at the end of the step
     and G their change: the largest root of (active^2 - G^2) u^2 - 2 EG u - E^2.
@@ -248,7 +244,7 @@ def _shares_left(active: float, products: np.ndarray, change: np.ndarray, starts
 
 
 def _outside(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the part of columns outside the span of a basis, shape (n, number added)."""
+    """Return an orthonormal basis of the part of columns outside the span of a basis, (n, number added)."""
     n_before = basis.shape[1]
     for column in columns.T:
         norm = np.linalg.norm(column)

@@ -23,10 +23,9 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Pairs of a row and a neighbour, with the neighbour's share in its group, arrays of shape (m,).
+    """Pairs of a row (`of`, among the given rows) and a neighbour (`row`, in the table), arrays of shape (m,).
 
-    `of` is the position of the row among the given rows, `row` the neighbour in the table. Shares of a row's neighbours
-    in a group sum to 1.
+    Shares of a row's neighbours in a group sum to 1.
     """
 
     of: np.ndarray
@@ -44,11 +43,10 @@ def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, cho
     """Return the weight of each feature, (d,) in -1 .. 1, from some rows and their neighbours.
 
     Differences of numbers are divided by the column's range; those of levels are 0 or 1. The distance of rows is their
-    sum. For classification, differences from neighbours of the same class (hits) count against a feature. Differences
-    from each other class (misses) count for it, weighted by the class's share of the rows of other classes. For
-    regression, all neighbours count, by the difference of the targets. Weights of a group's columns are summed.
-
-    `times` has the multiplicity of each row; `choose` chooses neighbours by distance.
+    sum. For classification, neighbours of the same class (hits) count against a feature, those of each other class
+    (misses) for it, weighted by the class's share of the rows of other classes. For regression, all neighbours count,
+    by the difference of the targets. Weights of a group's columns are summed. `times` is the multiplicity of each row;
+    `choose` chooses neighbours by distance.
     """
     values, is_level = _scaled(problem)
     y = problem.table[problem.target].numbers()
@@ -62,7 +60,7 @@ def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, cho
 
 
 def _scaled(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features' columns, shape (m, n), numbers divided by their range, and which are levels."""
+    """Return the features' columns, (m, n), numbers divided by their range, and which are levels."""
     names = problem.columns(problem.features)
     is_level = np.array([problem.table[name].is_discrete for name in names], dtype=bool)
     values = np.ascontiguousarray(problem.table.matrix(names).T)
@@ -84,10 +82,7 @@ def _pairs(
     groups: np.ndarray,
     choose: Choose,
 ) -> Pairs:
-    """Yield rows, neighbours and weights of pairs, which sum to 1 over the rows for each group.
-
-    Distances are computed in blocks of rows to limit memory.
-    """
+    """Yield rows, neighbours and weights of pairs, which sum to 1 over the rows for each group, in blocks of rows."""
     from ...kernels.differences import row_distances
 
     n_columns, n = values.shape
@@ -143,8 +138,8 @@ class Relief(RankingMethod):
 
     Differences are absolute, divided by the column's range, or 0 or 1 between levels; distances are their sums, as in
     Robnik-Sikonja and Kononenko. Kira and Rendell square them, which is the same for levels. Equally near rows are
-    taken in table order; ``relieved`` averages over them. A class with fewer rows than `n_neighbors` is used
-    completely. Features at the threshold are removed too, so a threshold of 0 removes constant columns.
+    taken in table order; ``relieved`` averages over them. All rows of a class with fewer than `n_neighbors` are used.
+    Features at the threshold are removed too, so a threshold of 0 removes constant columns.
 
     Examples
     --------
@@ -221,9 +216,9 @@ class Relief(RankingMethod):
 class Relieved(RankingMethod):
     """Rank features as Relief does, from every row and all of its nearest hits and misses.
 
-    All rows at the smallest distance are averaged, so no rows are drawn and their order does not matter: the result is
-    the limit of Relief. With more than two classes this is Relieved-F: misses come from each other class, weighted by
-    its share. For regression, all rows at the smallest distance count as in RReliefF. Differences, distances and the
+    All rows at the smallest distance are averaged; no rows are drawn and their order does not matter. The result is the
+    limit of Relief. With more than two classes this is Relieved-F: misses come from each other class, weighted by its
+    share. For regression, all rows at the smallest distance count as in RReliefF. Differences, distances and the
     threshold are those of ``relief``.
 
     Examples

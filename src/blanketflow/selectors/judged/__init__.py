@@ -1,1 +1,1 @@
-"""What `auto` consists of: rankings, sets of several sizes, and the predictions of models on held-out rows."""
+"""Parts of `auto`: rankings, sets of several sizes, and predictions of models on held-out rows."""

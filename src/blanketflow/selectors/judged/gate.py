@@ -1,4 +1,4 @@
-"""A permutation test of whether the features tell anything about the target, and the effect it would have detected."""
+"""A permutation test of dependence between target and features, and the effect that it detects."""
 
 from __future__ import annotations
 
@@ -32,15 +32,10 @@ N_PARTS, MOST_OF_TREES = 5, 2000
 
 @dataclass(frozen=True)
 class Gate:
-    """Result of the test, and the effect that the test of single columns would have detected.
+    """Result of the test (`is_open`: dependent), and the effect that the test of single columns detects.
 
-    Attributes
-    ----------
-    is_open : bool
-        Whether the target depends on the features.
-    visible : float
-        The ROC AUC of the smallest class against the rest, or the rank correlation, that a column needs to be detected
-        with probability 0.95; 1 if there are too few rows.
+    `visible` is the ROC AUC of the smallest class against the rest, or the rank correlation, that a column needs to be
+    detected with probability 0.95; 1 if there are too few rows.
     """
 
     is_open: bool
@@ -52,11 +47,9 @@ def gate(rows: Rows, seed: int, groups: np.ndarray | None = None, pace: Pace | N
 
     First, the largest rank correlation of a column with a class, or with the normal scores of a numeric target, is
     compared with those of permuted targets. If it is not significant, boosted trees on all columns predict held-out
-    rows, and are refitted to permuted targets until one of these is predicted as well. Rows with equal numbers in
-    `groups`, (n,), permute as whole groups; the targets of a group are repeated or cut to the size of the other. The
-    test is exact without groups and with groups of equal size.
-
-    Raises `LimitReached` if the time of the rows or of the `pace` is over.
+    rows, and are refitted to permuted targets until one of these is predicted as well. Rows of one group in `groups`,
+    (n,), are permuted together; targets are repeated or cut to the size of the other group. The test is exact without
+    groups and for groups of equal size. Raises `LimitReached` if the rows or the `pace` are out of time.
     """
     return of_trees(of_columns(rows, seed, groups), rows, seed, groups, pace or Pace())
 
@@ -123,7 +116,7 @@ def _ranked(rows: Rows) -> Iterator[np.ndarray]:
 
 
 class _Trees:
-    """The accuracy of boosted trees on all columns on held-out rows, for any permutation of the target."""
+    """Accuracy of boosted trees on all columns on held-out rows, for any permutation of the target."""
 
     def __init__(self, rows: Rows, seed: int, groups: np.ndarray | None, pace: Pace) -> None:
         self._rows, self._seed, self._groups, self._pace = rows, seed, groups, pace
@@ -161,7 +154,7 @@ class _Trees:
 
 
 def _visible(needed: float, target: Column) -> float:
-    """Return the AUC or correlation whose estimate exceeds the needed one with the probability of `POWER`.
+    """Return the AUC or correlation whose estimate exceeds the needed one with probability `POWER`.
 
     The standard error of an AUC is that of Hanley and McNeil (1982), doi:10.1148/radiology.143.1.7063747.
     """

@@ -1,4 +1,4 @@
-"""Cross-validated losses of models on the first features of rankings, which are computed without the held-out rows."""
+"""Cross-validated losses of models on the first features of rankings, computed without the held-out rows."""
 
 from __future__ import annotations
 
@@ -33,43 +33,19 @@ FIRST_ROUNDS, COARSE = 2, 3
 
 @dataclass
 class Judged:
-    """Results of the candidates that were evaluated completely.
+    """Results of the candidates (ranking, number of features) that were evaluated completely.
 
-    Attributes
-    ----------
-    candidates : list of (ranking, number of features)
-    losses : ndarray of shape (n_candidates, n_losses, n_rows)
-        Mean over models of each row's held-out loss. For classes: error, and half the squared error of the
-        probabilities (Brier) or the log-loss of calibrated ones. For numbers: squared error divided by the target's
-        variance.
-    by_model : dict of str to ndarray of shape (n_candidates,)
-        Score of each model, larger is better; see `score`.
-    frequency : ndarray of shape (n_candidates, d)
-        Share of rounds in which a feature was in a candidate's set.
-    log_ranks : ndarray of shape (d,)
-        Mean logarithm of each feature's rank over rankings and rounds.
-    metric : str
-        The deciding metric, from `yardstick`.
-    is_perfect : ndarray of shape (n_candidates,)
-        Whether no model made an error.
-    truth : ndarray of shape (n_rows,)
-        Classes or numbers of the rows.
-    gate : Gate or None
-        Whether the target depends on the features; None if stopped before this test.
-    n_rounds : int
-        Number of complete rounds, each with its own training rows.
-    left_out : list of str
-        Rankings dropped after the first rounds.
-    stopped : str
-        Why the evaluation stopped early, or empty.
-    most_rows, n_rows : int
-        Largest and actual number of rows.
-    n_planned : int
-        Number of planned rounds.
-    n_rankings, n_fits : int
-        Number of rankings, and of fits and tests of all features, in all rounds.
-    probabilities : ndarray of shape (n_candidates, n_models, n_classes, n_rows) or None
-        Held-out probabilities of each model, if the log-loss decides.
+    `losses`, (n_candidates, n_losses, n_rows), are means over models of each row's held-out loss. For classes: error,
+    and half the squared error of the probabilities (Brier) or the log-loss of calibrated ones; for numbers: squared
+    error divided by the target's variance. `by_model` has each model's `score`, (n_candidates,), larger is better.
+    `frequency`, (n_candidates, d), is the share of rounds with a feature in the set, `log_ranks`, (d,), the mean
+    logarithm of ranks over rankings and rounds. `probabilities`, (n_candidates, n_models, n_classes, n_rows), are
+    held-out ones, None unless the log-loss decides. `is_perfect`, (n_candidates,), is True if no model made an error.
+    `metric` is from `yardstick`.
+
+    `gate` is None if stopped before this test, and `stopped` the reason, else empty. `n_rounds` of `n_planned` rounds
+    are complete, each with its own training rows; `left_out` are rankings dropped after the first rounds. `n_rows` is
+    the number of rows, `most_rows` its maximum. `n_rankings` and `n_fits` count all rounds.
     """
 
     candidates: list[Candidate]
@@ -93,7 +69,7 @@ class Judged:
 
     @property
     def whole(self) -> int | None:
-        """Position of the set of all features; None if there was no time for it."""
+        """Position of the set of all features; None if it was not evaluated in time."""
         every = (ALL, self.frequency.shape[1])
         return self.candidates.index(every) if every in self.candidates else None
 
@@ -103,10 +79,7 @@ class Judged:
         return none if self.whole is None or chosen == self.whole else self.whole
 
     def score(self, at: Any, rows: Any = slice(None)) -> Any:
-        """Return the score of candidates on rows: mean ROC AUC of the models, accuracy or R².
-
-        `at` is one position or several.
-        """
+        """Return the mean ROC AUC of the models, accuracy or R² of candidates (one position or several) on rows."""
         if self.probabilities is not None:
             return roc_auc(self.probabilities[at][..., rows], self.truth[rows]).mean(axis=-1)
         return 1 - self.losses[at, 0][..., rows].mean(axis=-1)
@@ -130,10 +103,10 @@ class Judged:
         return np.where(total > 0, (self.frequency**2).sum(axis=1) / np.maximum(total, 1e-300), 1.0)
 
     def score_outside(self, at: int, weights: np.ndarray) -> float:
-        """Return the score of a candidate on the rows outside a sample, of which `weights` has the others.
+        """Return the score of a candidate on the rows outside a sample with `weights`.
 
-        Without features, models predict the most frequent class. All parts use that of the sample, so that the choice
-        counts as part of the answer.
+        Without features, models predict the most frequent class of the sample in all parts, so that the choice counts
+        as part of the answer.
         """
         if self.metric == ERROR and self.candidates[at][0] == NONE:
             most = np.bincount(self.truth.astype(np.int64), weights).argmax()
@@ -165,19 +138,14 @@ def judge(
     For each part, features are ranked on the other rows, and a linear model, nearest neighbours and boosted trees of
     the first features predict the part. All rankings take part in the first rounds, at every third size; then the best
     at all sizes, so that `max_candidates` are evaluated completely. Below 200 rows this is repeated with other parts.
-    If the `pace` raises `LimitReached`, complete rounds count, and what was done of the first. Parameters: `included`
-    has the positions of features in all nonempty sets; rows with equal numbers in `groups`, (n,), are held out
-    together; `features`, `feature_groups` and `search` are those of `Rows`; `n_jobs` processes share the rounds, which
-    does not change an answer without a limit; `metric` is a choice of `Auto`; sets have at most `max_features`, except
-    that of all; at most `most_rows` rows are used; `is_look` stops after one ranking was evaluated once, at small
-    sizes.
+    If the `pace` raises `LimitReached`, complete rounds count, and what was done of the first; before that, it is
+    raised. Raises `DataError` for fewer than 4 rows.
 
-    Raises
-    ------
-    DataError
-        If there are fewer than 4 rows.
-    LimitReached
-        If the `pace` raises it before anything was evaluated.
+    Features at the positions `included` are in all nonempty sets; rows of one group in `groups`, (n,), are held out
+    together; `features`, `feature_groups` and `search` are those of `Rows`; `n_jobs` processes share the rounds, which
+    changes no answer without a limit; `metric` is a choice of `Auto`; sets except that of all have at most
+    `max_features`; at most `most_rows` rows are used; `is_look` stops after one ranking was evaluated once, at small
+    sizes.
     """
     metric = yardstick(target, metric)
     target = judged_target(target, metric)
@@ -224,7 +192,7 @@ def judge(
 
 
 def sizes_of(n_features: int, n_included: int = 0, max_features: int | None = None) -> list[int]:
-    """Return the numbers of features to evaluate, except none and all; none is below that of the included ones.
+    """Return the numbers of features to evaluate, except none and all, at least that of the included ones.
 
     >>> sizes_of(9), sizes_of(9, n_included=7), sizes_of(900, max_features=7)
     ([1, 2, 3, 4, 5, 6, 8], [7, 8], [1, 2, 3, 4, 5, 6, 7])
@@ -283,13 +251,13 @@ class _Judging:
 
     @property
     def n_rounds(self) -> int:
-        """How many rounds are complete."""
+        """Number of complete rounds."""
         return max(self.rounds.values(), default=0)
 
     def judge(
         self, rounds: Sequence[Round], sizes: Sequence[int], told: Callable[[Round], None] = lambda _: None
     ) -> None:
-        """Evaluate the candidates of some rounds that are not evaluated yet; `told` is called after each."""
+        """Evaluate the missing candidates of some rounds; `told` is called after each."""
         alive, pace = list(self.alive), self._judge.pace
         before = pace.n_fits
         work = [partial(self._judge.judged, this, alive, sizes) for this in rounds]
@@ -364,9 +332,7 @@ class _Judging:
         )
 
     def _losses(self, candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the held-out losses by model, (candidates, models, losses, rows), and the probabilities if log-loss
-        decides.
-        """
+        """Return held-out losses, (candidates, models, losses, rows), and probabilities if log-loss decides."""
         seen = self.n_seen > 0
         losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
         if self._judge.metric != LOG_LOSS:

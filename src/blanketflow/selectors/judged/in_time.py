@@ -28,10 +28,10 @@ def load_models() -> None:
 
 
 def judged_in_time(judge: Callable[..., Judged], pace: Pace, n_rows: int, most_rows: int | None = None) -> Judged:
-    """Evaluate as many rows as time allows, else return the result of a first look at few rows.
+    """Evaluate as many rows, at most `most_rows`, as time allows, else return the result of a first look at few rows.
 
-    Without a time limit all usual rows are evaluated, and the look is used only if that is not possible. `judge` is
-    `held_out.judge` as a function of pace, number of rows, and whether it is a look; `most_rows` limits the rows.
+    Without a time limit all usual rows are evaluated, and the look is used only if that fails. `judge` is
+    `held_out.judge` as a function of pace, number of rows, and whether it is a look.
     """
     look, most_rows = None, most_rows or MOST_ROWS
     if pace.has_clock:

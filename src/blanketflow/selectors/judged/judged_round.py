@@ -65,7 +65,7 @@ class Round:
 
 @dataclass
 class Judge:
-    """What all rounds share: the rows, and the models.
+    """Rows and models of all rounds.
 
     The `pace` counts fits, and stops them with `LimitReached`. Features at the positions `included` come first in all
     rankings. `metric` is from `yardstick`. `judges_all` says whether the set of all features is evaluated.
@@ -84,24 +84,20 @@ class Judge:
 
     @cached_property
     def classes(self) -> np.ndarray | None:
-        """The codes of the target's classes; None for numbers."""
+        """Codes of the target's classes; None for numbers."""
         return np.arange(len(self.whole.target.levels)) if task_of(self.whole.target) == CLASSIFICATION else None
 
     @cached_property
     def scale(self) -> float:
-        """The unit of losses: the variance of a numeric target."""
+        """Unit of losses: the variance of a numeric target."""
         return 1.0 if self.classes is not None else float(np.var(self.whole.y)) or 1.0
 
     def judged(self, this: Round, alive: Collection[str], sizes: Sequence[int]) -> dict[str, Any]:
-        """Evaluate the sets of some or all rankings at several numbers of features, if not known yet.
+        """Evaluate the unknown sets of some or all rankings at several numbers of features.
 
         Small sets of each ranking come before the next ranking is computed, so that little is lost if this is stopped.
-
-        Returns
-        -------
-        dict
-            Rankings by name, sets with their losses, the numbers of CI tests and of fits, and the reason if stopped;
-            then only rankings with an evaluated set are returned.
+        Returns rankings by name (if stopped, those with an evaluated set), sets with their losses, the numbers of CI
+        tests and of fits, and the reason if stopped.
         """
         from sklearn import config_context
         from threadpoolctl import threadpool_limits
@@ -154,7 +150,7 @@ class Judge:
             yield name, _ahead(order, self.included)
 
     def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
-        """Return the held-out losses of each model, shape (models, losses, rows).
+        """Return the held-out losses of each model, (models, losses, rows).
 
         If the log-loss decides, probabilities follow the first loss; they are calibrated once all rows were held out.
         """

@@ -15,30 +15,13 @@ KEPT_BACK = 0.1
 
 @dataclass
 class Pace:
-    """Counts fits, and raises `LimitReached` before a fit that would exceed the time or the number of fits.
+    """Counts fits, and raises `LimitReached` before a fit that would exceed the time or `most_fits`.
 
-    The time of a fit is predicted from the largest of its kind so far, in proportion to its work.
+    The time of a fit is predicted from the largest of its kind so far, in proportion to its work. `seconds_left`
+    returns the seconds left, infinite without a limit. A share of `time_limit`, in seconds, is reserved. `is_free`
+    ignores the time limit. `check` raises `LimitReached` if an enclosing search is out of time. The caller subtracts
+    fits without a result from `n_fits`.
 
-    Parameters
-    ----------
-    seconds_left : function
-        Returns the seconds left; infinite without a limit.
-    time_limit : float
-        The time limit in seconds, of which a share is reserved.
-    most_fits : float
-        Largest number of fits.
-    is_free : bool
-        Whether the time limit is ignored.
-    check : function
-        Also called; raises `LimitReached` if an enclosing search is out of time.
-
-    Attributes
-    ----------
-    n_fits : int
-        Number of fits; the caller subtracts fits without a result.
-
-    Examples
-    --------
     >>> pace = Pace(most_fits=1)
     >>> with pace.fit("tree"):
     ...     pass

@@ -1,4 +1,4 @@
-"""Rows of a problem, and the different rankings of all features whose first features are candidate answers."""
+"""Rows of a problem, and rankings of all features whose first features are candidate answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def linear_model(target: Column) -> Model:
 
 
 def boosted_model(target: Column) -> Model:
-    """Return boosted trees of a target: fewer rounds for many classes, each of which needs a tree in every round.
+    """Return boosted trees of a target, with fewer rounds for many classes, which need a tree each in every round.
 
     Few bins, few rounds and small trees: a fit takes a fifth of the usual time.
     """
@@ -57,10 +57,10 @@ def by_forest(rows: Rows) -> np.ndarray:
 
 
 def by_boosted_elimination(rows: Rows) -> np.ndarray:
-    """Rank by recursive elimination: remove the features least important to boosted trees, and refit.
+    """Rank by recursive elimination of the features least important to boosted trees, refitted each time.
 
-    Removes a quarter at a time, half above 200 features. Guyon, Weston, Barnhill and Vapnik (2002),
-    doi:10.1023/A:1012487302797.
+    Removes a quarter at a time, half above 200 features (Guyon, Weston, Barnhill and Vapnik, 2002,
+    doi:10.1023/A:1012487302797).
     """
     model, left, last = boosted_model(rows.target), np.arange(len(rows.names)), []
     while len(left) > 1:
@@ -99,7 +99,7 @@ def by_lasso(rows: Rows) -> np.ndarray:
 
 
 def _weights(rows: Rows, model: Model, blocks: list[slice]) -> np.ndarray:
-    """Return the importance of each feature in a fitted model, shape (number of blocks,)."""
+    """Return the importance of each feature in a fitted model, (number of blocks,)."""
     rows.check_time()
     widths = [block.stop - block.start for block in blocks]
     X = rows.design.matrix[:, np.concatenate([np.arange(block.start, block.stop) for block in blocks])]
@@ -119,7 +119,7 @@ MOST_DIFFERENCES, FEWEST_ROWS = 200_000_000, 30
 
 
 def by_information(rows: Rows) -> np.ndarray:
-    """Rank by mutual information with the target, of numbers in five bins; features of one value are last."""
+    """Rank by mutual information with the target, of numbers in five bins; constant features are last."""
     order = _by_criterion(rows, MIM(n_features=len(rows.names)))
     return np.concatenate([order, np.setdiff1d(np.arange(len(rows.names)), order)])
 
@@ -130,7 +130,7 @@ def by_joint_information(rows: Rows) -> np.ndarray:
 
 
 def by_f_test(rows: Rows) -> np.ndarray:
-    """Rank by the F statistic of a column and the target, for a feature of labels that of its best level.
+    """Rank by the F statistic of a column and the target, for a categorical feature that of its best level.
 
     Computes the explained share of variance, which increases with it.
     """
@@ -177,24 +177,11 @@ def _order(rows: Rows, outcome: FoldOutcome) -> np.ndarray:
 
 @dataclass
 class Rows:
-    """Rows of a problem, and what rankings of them share.
+    """Rows of a problem without missing cells, and what rankings of them share.
 
-    Parameters
-    ----------
-    features : Table
-        Columns of the features, without missing cells; columns of a group are adjacent.
-    target : Column
-        The target.
-    seed : int
-        Seed of the models.
-    check_time : function
-        Called between models and tests; raises `LimitReached` if the time is over.
-    count_tests : function
-        Called with the number of CI tests made.
-    feature_groups : mapping of str to tuple of str
-        Columns of the features that are groups.
-    search : callable returning FoldOutcome
-        Runs a method on a table, as in `Problem`.
+    `check_time` is called between models and tests, and raises `LimitReached` if the time is over. `count_tests` is
+    called with the number of CI tests made. The columns of a group in `feature_groups` are adjacent. `search` runs a
+    method on a table, as in `Problem`.
     """
 
     features: Table
@@ -207,12 +194,12 @@ class Rows:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the features; positions of features refer to these."""
+        """Names of the features, to which positions refer."""
         return variables(self.features.names, self.feature_groups)
 
     @cached_property
     def design(self) -> Design:
-        """What models read."""
+        """Matrix that models read."""
         counts = [len(self.feature_groups.get(name, (name,))) for name in self.names]
         return design(moderate(self.features)).joined(counts)
 
@@ -223,9 +210,7 @@ class Rows:
 
     @cached_property
     def test(self) -> CITest:
-        """The CI test of searches that propose sets. It is never ``spline``, which is slow, since the sets are
-        validated anyway.
-        """
+        """The CI test of searches that propose sets, never the slow ``spline``, since sets are validated anyway."""
         return self.suited("spline takes long")
 
     def suited(self, no_spline: str = "") -> CITest:
@@ -268,7 +253,7 @@ RANKINGS: dict[str, tuple[Callable[[Rows], np.ndarray], int]] = {
 
 
 def rankings(rows: Rows, wanted: Collection[str] = (), pace: Pace | None = None) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield rankings with their names, each an array of feature positions, best first, shape (d,).
+    """Yield rankings with their names, each an array of feature positions, best first, (d,).
 
     `wanted` has names, by default all. The consensus needs all others. Each counts as a fit of the `pace`.
 

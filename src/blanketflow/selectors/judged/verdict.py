@@ -1,4 +1,4 @@
-"""Description of the chosen set: a sentence, its scores, and the alternatives."""
+"""The verdict on the chosen set: a sentence, its scores, and the alternatives."""
 
 from __future__ import annotations
 
@@ -27,19 +27,15 @@ def verdict(
     kept: Mapping[str, float],
     target: Column,
 ) -> dict[str, Any]:
-    """Return the sentence, the scores and the alternatives of a choice.
+    """Return the sentence, the scores and the alternatives of a choice, as a dict.
 
-    `fewer` is the size of the smallest set that may be as good, as far as these rows tell. `kept` has the share of
-    resamples that chose each feature.
+    ``scores`` of each model, their mean, and the mean corrected for the choice, for the chosen set and all features;
+    ``best_model``; ``alternatives``, by number of features, with the best ranking, its score, log-loss where that
+    decides, and difference to all features (None if these were not evaluated); the rankings ``left_out``; and
+    ``rests_on``: rows, complete and planned resamples, rankings and fits.
 
-    Returns
-    -------
-    dict
-        ``sentence``; ``scores`` of each model, their mean, and the mean corrected for the choice, for the chosen set
-        and all features; ``best_model``; ``alternatives``, by number of features, with the best ranking, its score,
-        log-loss where that decides, and difference to all features (None if these were not evaluated); the rankings
-        that were ``left_out``; and what the answer ``rests_on``: rows, complete and planned resamples, rankings and
-        fits.
+    `fewer` is the size of the smallest set that may be as good on these rows. `kept` has the share of resamples that
+    chose each feature.
     """
     metric, _ = SPOKEN[judged.metric]
     scores, whole = judged.score(np.arange(len(judged.candidates))), judged.whole
@@ -152,7 +148,7 @@ def _nothing(judged: Judged, target: Column) -> str:
 
 
 def _signed(value: float) -> str:
-    """Return a number with its sign; without it if it rounds to zero.
+    """Return a number with its sign, unless it rounds to zero.
 
     >>> _signed(0.0312), _signed(-0.0002)
     ('+0.031', '0.000')

@@ -1,4 +1,4 @@
-"""The metric that decides, as requested or as suits the target, and the probabilities that it is computed from."""
+"""The deciding metric, as requested or as suits the target, and the probabilities for it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ HEAVY = 0.75
 
 
 def yardstick(target: Column, asked: str = AUTO) -> str:
-    """Return the deciding metric: the requested one, or the one that suits the target.
-
-    Raises `ParameterError` if the metric does not fit the task.
+    """Return the requested metric or the one that suits the target; `ParameterError` if it does not fit the task.
 
     >>> from blanketflow.core.table import column_from_array
     >>> yardstick(column_from_array("y", np.repeat(["no", "yes"], [90, 10])))
@@ -64,7 +62,7 @@ def judged_target(target: Column, metric: str) -> Column:
 
 
 def scores_of(numbers: np.ndarray) -> np.ndarray:
-    """Return the quantiles of a standard Gaussian at the ranks of some numbers, (n,).
+    """Return the normal scores of some numbers, (n,).
 
     >>> scores_of(np.array([3.0, 1e9, 7.0])).round(3).tolist()
     [-0.967, 0.967, 0.0]
@@ -78,7 +76,7 @@ MOST_STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-8, 2.0
 
 
 def smoothed(shares: np.ndarray, n_votes: int, taught: np.ndarray) -> np.ndarray:
-    """Return shares of votes with one more vote, distributed as the training classes, so that none is 0 or 1.
+    """Return vote shares with an additional vote, distributed as the training classes, so that none is 0 or 1.
 
     >>> smoothed(np.array([[1.0, 0.0]]), 4, np.array([0, 0, 0, 1])).round(3).tolist()
     [[0.94, 0.06]]
@@ -88,16 +86,9 @@ def smoothed(shares: np.ndarray, n_votes: int, taught: np.ndarray) -> np.ndarray
 
 
 def calibrated(said: np.ndarray, truth: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Return probabilities calibrated on the rows of other parts (Platt 1999), class by class.
+    """Return probabilities calibrated on the rows of other `parts`, (n,), class by class (Platt 1999).
 
-    Parameters
-    ----------
-    said : ndarray of shape (n_judges, n_classes, n)
-        Held-out probabilities, none of them 0 or 1.
-    truth : ndarray of shape (n,)
-        Classes of the rows.
-    parts : ndarray of shape (n,)
-        Part of each row; each part is calibrated on the others.
+    `said`, (n_judges, n_classes, n), are held-out probabilities, none of them 0 or 1; `truth`, (n,), are classes.
     """
     found = np.empty_like(said)
     for label in range(said.shape[1]):
@@ -137,10 +128,10 @@ def roc_auc(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def _platt(scores: np.ndarray, is_it: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return slopes and constants of the logistic calibration of scores, (n_judges, n); slopes are not negative.
+    """Return slopes and constants of the logistic calibration of scores, (n_judges, n).
 
-    A negative slope is replaced by 0. As in Platt, rows count a little as the other class, so that the fit is finite if
-    scores separate the classes.
+    Negative slopes become 0. As in Platt, rows count a little as the other class, so that the fit is finite if scores
+    separate the classes.
     """
     n, n_is = len(is_it), int(is_it.sum())
     wanted = np.where(is_it, (n_is + 1) / (n_is + 2), 1 / (n - n_is + 2))

@@ -1,1 +1,1 @@
-"""What `knockoffs` and `dcrt` share: laws of the features, knockoffs drawn from them, and importances."""
+"""Parts of `knockoffs` and `dcrt`: laws of the features, knockoffs drawn from them, and importances."""

@@ -46,7 +46,7 @@ def known_columns(
     """Return columns and owners as `columns_of` does, from a known covariance, and its correlations.
 
     Columns are centred on the rows at hand, which does not change importances. Raises `ParameterError`, starting with
-    `where`, unless each column of the table is one number and the matrix is a covariance of these columns.
+    `where`, unless all columns are numbers and the matrix is a covariance of them.
     """
     if wide := [column.name for column in features.columns if len(column.levels) > 2]:
         raise ParameterError(
@@ -157,19 +157,10 @@ def numbers_of(table: Table) -> list[int]:
 
 
 def shared_spread(columns: np.ndarray) -> float:
-    """Return how much squares of columns correlate beyond the squares of their correlations, after normal scores.
+    """Return the excess correlation of squared columns, (n, m), over squared correlations, after normal scores.
 
-    For Gaussian columns both are equal.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n, m)
-        Numbers; of many columns a few are used, evenly spaced.
-
-    Returns
-    -------
-    float
-        The mean excess over all pairs, -1 to 1: near 0 for Gaussian columns, 0 for fewer than two.
+    The mean over all pairs, -1 to 1: near 0 for Gaussian columns, 0 for fewer than two. Of many columns a few are used,
+    evenly spaced.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(500, 20))
@@ -195,11 +186,10 @@ def _normal_scores(values: np.ndarray) -> np.ndarray:
 
 
 def row_spreads(columns: np.ndarray) -> np.ndarray:
-    """Return the spread of each row, shape (n,), relative to the median row.
+    """Return the spread of each row, (n,), relative to the median row.
 
-    Rows and columns are scaled in turn until the mean of the squared cells, cut at `_CUT` squared, is that of a
-    standard Gaussian: an M-estimator of scale (Huber 1964, Tyler 1987). At most `MOST_COLUMNS` columns are used, evenly
-    spaced.
+    Rows and columns are scaled in turn until the mean of squared cells, cut at `_CUT` squared, is that of a standard
+    Gaussian: an M-estimator of scale (Huber 1964, Tyler 1987). At most `MOST_COLUMNS` columns are used, evenly spaced.
 
     >>> rng = np.random.default_rng(0)
     >>> spreads = np.repeat([1.0, 1.0, 10.0], 50)
@@ -221,7 +211,7 @@ def row_spreads(columns: np.ndarray) -> np.ndarray:
 
 
 def _factor(cells: np.ndarray, axis: int, wanted: float) -> np.ndarray:
-    """Return the factor by which rows or columns are too large; 1 if all 0."""
+    """Return the factor by which rows or columns are too large; 1 if all are 0."""
     found = np.sqrt(np.minimum(cells**2, _CUT**2).mean(axis=axis, keepdims=True) / wanted)
     return np.where(found > 0, found, 1.0)
 

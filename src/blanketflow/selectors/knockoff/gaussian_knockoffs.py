@@ -1,8 +1,8 @@
 """Gaussian knockoffs: copies of columns, made without the target, that are exchangeable with the columns.
 
-Exchanging any columns with their copies does not change the joint distribution, if the columns are Gaussian with the
-given correlations: Candes, Fan, Janson and Lv (2018), doi:10.1111/rssb.12265. The factor and banded laws need no matrix
-of shape (m, m); a banded law takes O(n m b) for m columns and the bandwidth b.
+Exchanging any columns with their copies does not change the joint distribution of Gaussian columns with the given
+correlations (Candes, Fan, Janson and Lv 2018, doi:10.1111/rssb.12265). The factor and banded laws need no (m, m)
+matrix; a banded law takes O(n m b) for m columns and the bandwidth b.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ def equal_distance(smallest_eigenvalue: float) -> float:
 
 
 def reconstructing_least(correlations: np.ndarray) -> np.ndarray:
-    """Return the distances that minimise the reconstructability of columns from all others and all knockoffs, shape
-    (m,).
+    """Return the distances that minimise the reconstructability of columns from all others and knockoffs, (m,).
 
     They minimise sum_j 1 / s_j + trace((2 R - diag(s))^-1), half the sum of 1 / Var(column | all others), by coordinate
-    descent: minimum variance-based reconstructability of Spector and Janson (2022), doi:10.1214/22-AOS2225. Each step
-    has a closed form. With D = 2 R - diag(s), a = (D^-1)_jj and c = |D^-1 e_j|^2, the best s_j is (1 + a s_j) / (a +
-    sqrt(c)). Takes O(m^3) for each of about ten sweeps. `correlations`, (m, m), must be positive definite.
+    descent: minimum variance-based reconstructability (Spector and Janson 2022, doi:10.1214/22-AOS2225). With D = 2 R -
+    diag(s), a = (D^-1)_jj and c = |D^-1 e_j|^2, the best s_j is (1 + a s_j) / (a + sqrt(c)). O(m^3) for each of about
+    ten sweeps. `correlations`, (m, m), must be positive definite.
 
     >>> reconstructing_least(np.eye(2)).round(6).tolist()
     [1.0, 1.0]
@@ -58,7 +57,7 @@ def reconstructing_least(correlations: np.ndarray) -> np.ndarray:
 
 
 def _improve(inverse: np.ndarray, s: np.ndarray, columns: range) -> None:
-    """Make one step for each of some columns, in place, and update the inverse of D."""
+    """Update some columns by one step each, and the inverse of D, in place."""
     added, weights = np.empty((len(s), len(columns))), np.zeros(len(columns))
     for k, j in enumerate(columns):
         of_j = inverse[:, j] + added[:, :k] @ (weights[:k] * added[j, :k])
@@ -82,11 +81,11 @@ class KnockoffLaw(ABC):
 
     @abstractmethod
     def draw(self, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return knockoffs of columns of variance 1, both of shape (n, m)."""
+        """Return knockoffs of columns of variance 1, both (n, m)."""
 
 
 def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | None = None) -> KnockoffLaw:
-    """Return the law of the knockoffs of centred columns of variance 1, shape (n, m).
+    """Return the law of the knockoffs of centred columns of variance 1, (n, m).
 
     Unless `correlations`, (m, m), are known, they are estimated with the `shrinkage` towards the identity.
     """
@@ -115,7 +114,7 @@ def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | No
 
 @dataclass(frozen=True)
 class DenseLaw(KnockoffLaw):
-    """Knockoffs are X - X C + noise N, where N' N is the residual covariance; C and N have shape (m, m)."""
+    """Knockoffs X - X C + noise N, where N' N is the residual covariance; C and N have shape (m, m)."""
 
     change: np.ndarray
     noise: np.ndarray
@@ -128,7 +127,7 @@ class DenseLaw(KnockoffLaw):
 def wide_law(columns: np.ndarray, share: float) -> KnockoffLaw:
     """Return the equicorrelated law of more columns than rows, with correlations ``(1 - share) X'X / n + share I``.
 
-    The rows span n dimensions; in all others the eigenvalue is `share`. O(n^2 m), without a matrix of shape (m, m).
+    The rows span n dimensions; in all others the eigenvalue is `share`. O(n^2 m), without an (m, m) matrix.
     """
     _, singular, axes = np.linalg.svd(columns / np.sqrt(len(columns)), full_matrices=False)
     eigenvalues = (1.0 - share) * singular**2 + max(share, SMALLEST_EIGENVALUE)
@@ -157,7 +156,7 @@ class WideLaw(KnockoffLaw):
 def shrinkage(columns: np.ndarray) -> float:
     """Return the share of the identity in Ledoit and Wolf's (2004, doi:10.1016/S0047-259X(03)00096-4) correlations.
 
-    `columns` are centred and of variance 1, shape (n, m). 1 where nothing can be estimated.
+    `columns` are centred and of variance 1, (n, m). 1 if nothing can be estimated.
 
     >>> x = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
     >>> shrinkage(x)
@@ -182,10 +181,10 @@ BLOCK_CELLS = 2**22
 
 
 def loadings_of(columns: np.ndarray, n_factors: int | None = None) -> np.ndarray:
-    """Return the loadings of centred columns of variance 1, shape (m, k), from rows of shape (n, m).
+    """Return the loadings of centred columns of variance 1, (m, k), from rows, (n, m).
 
-    The first principal components, with eigenvalues reduced by what chance adds where columns are many (Wang, Fan 2017,
-    S-POET, doi:10.1214/16-AOS1487). Without `n_factors` it is the largest ratio of an eigenvalue to the next one (Ahn,
+    The first principal components, with eigenvalues reduced by what chance adds for many columns (Wang, Fan 2017,
+    S-POET, doi:10.1214/16-AOS1487). The default `n_factors` is the largest ratio of an eigenvalue to the next one (Ahn,
     Horenstein 2013, doi:10.3982/ECTA8968) of those above what independent columns have, (1 + sqrt(m / n))^2.
     """
     n, m = columns.shape
@@ -204,7 +203,7 @@ def loadings_of(columns: np.ndarray, n_factors: int | None = None) -> np.ndarray
 
 
 def components_of(columns: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k largest eigenvalues of columns' products over n, the largest first, and the eigenvectors, (m, k)."""
+    """Return the k largest eigenvalues of columns' products over n, in decreasing order, and eigenvectors, (m, k)."""
     n, m = columns.shape
     if min(n, m) > MOST_BY_PRODUCTS:
         from sklearn.utils.extmath import randomized_svd
@@ -220,7 +219,7 @@ def components_of(columns: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def factor_distances(loadings: np.ndarray) -> np.ndarray:
-    """Return the distances of knockoffs from their columns, shape (m,), by minimum reconstructability.
+    """Return the distances of knockoffs from their columns, (m,), by minimum reconstructability.
 
     Minimises the sum of `reconstructing_least`; each round makes half of the best step for all columns at once. A
     distance is at most twice the column's own variance.
@@ -268,7 +267,7 @@ class FactorLaw(KnockoffLaw):
 
 
 def factor_law(columns: np.ndarray, n_factors: int | None = None) -> FactorLaw:
-    """Return the law of the knockoffs of centred columns of variance 1, shape (n, m)."""
+    """Return the law of the knockoffs of centred columns of variance 1, (n, m)."""
     loadings = loadings_of(columns, n_factors)
     return FactorLaw(loadings, 1.0 - np.sum(loadings**2, axis=1), factor_distances(loadings))
 
@@ -287,14 +286,15 @@ CLOSE = 1e-3
 class Regressions:
     """The law of columns of variance 1, each given the `b` before it.
 
-    `coefficients`, (m, b), are those of the column before, the one before that, and so on; `variances`, (m,), are left.
+    `coefficients`, (m, b), are those of the previous column, the one before, and so on; `variances`, (m,), are
+    residual.
     """
 
     coefficients: np.ndarray
     variances: np.ndarray
 
     def precision(self) -> np.ndarray:
-        """Return the inverse covariance as diagonals, (b + 1, m): row k has what is k below the diagonal."""
+        """Return the inverse covariance as diagonals, (b + 1, m); row k is the k-th below the main diagonal."""
         m, b = self.coefficients.shape
         rows = np.column_stack([np.ones(m), -self.coefficients])  # entries i, i - k of the unit lower triangle
         weighted = rows / self.variances[:, np.newaxis]
@@ -305,10 +305,7 @@ class Regressions:
         return diagonals
 
     def correlations(self, reach: int) -> np.ndarray:
-        """Return the correlation of each column with itself and those before it, up to `reach` of them, (m, 1 + reach).
-
-        Those before the first column are 0.
-        """
+        """Return the correlations of each column with itself and `reach` columns before it, (m, 1 + reach), else 0."""
         m, b = self.coefficients.shape
         found = np.zeros((m + reach, reach + 1))  # rows before the first column stay 0
         lags, bands = np.arange(1, reach + 1)[:, np.newaxis], np.arange(1, b + 1)
@@ -321,7 +318,7 @@ class Regressions:
 
 
 def regressions_of(columns: np.ndarray, bandwidth: int | None = None) -> Regressions:
-    """Return the regression of each centred column of variance 1 on those before it, from rows of shape (n, m).
+    """Return the regression of each centred column of variance 1 on those before it, from rows, (n, m).
 
     The estimate of Bickel and Levina (2008), doi:10.1214/009053607000000758, section 2.3. The default `bandwidth` has
     the smallest Bayesian information criterion.
@@ -355,10 +352,10 @@ def regressions_of(columns: np.ndarray, bandwidth: int | None = None) -> Regress
 
 
 def banded_distances(law: Regressions) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances of knockoffs from their columns, (m,), and the root of the residual covariance, (b + 1, m).
+    """Return the distances of knockoffs from columns, (m,), and the root of the residual covariance, (b + 1, m).
 
     The distances are those of `reconstructing_least` in windows of columns with margins, whose distances are dropped.
-    All are then reduced by one factor until the law is valid: the approximation of Candes et al. (2018), section 3.4.2.
+    All are then reduced by one factor until the law is valid (the approximation of Candes et al. 2018, section 3.4.2).
     """
     m, b = law.coefficients.shape
     margin = MARGIN + b
@@ -385,9 +382,7 @@ def banded_distances(law: Regressions) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _root(precision: np.ndarray, s: np.ndarray) -> np.ndarray | None:
-    """Return the Cholesky root, as diagonals, of the covariance of knockoffs given the columns; None if not positive
-    definite.
-    """
+    """Return the Cholesky root, as diagonals, of knockoffs' covariance given columns; None if not positive definite."""
     from scipy.linalg import LinAlgError, cholesky_banded
 
     left = -precision * s
@@ -402,7 +397,7 @@ def _root(precision: np.ndarray, s: np.ndarray) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class BandedLaw(KnockoffLaw):
-    """Knockoffs are X - X P diag(s) + Z R', with the inverse covariance P and the root R as diagonals, (b + 1, m)."""
+    """Knockoffs X - X P diag(s) + Z R', with the inverse covariance P and the root R as diagonals, (b + 1, m)."""
 
     precision: np.ndarray
     distances: np.ndarray
@@ -433,7 +428,7 @@ def _dense(diagonals: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.n
 
 
 def banded_law(columns: np.ndarray, bandwidth: int | None = None) -> BandedLaw:
-    """Return the law of the knockoffs of centred columns of variance 1, shape (n, m), in their order."""
+    """Return the law of the knockoffs of centred columns of variance 1, (n, m), in their order."""
     law = regressions_of(columns, bandwidth)
     s, root = banded_distances(law)
     return BandedLaw(law.precision(), s, root)

@@ -1,7 +1,7 @@
 """Importances of features and knockoffs: by a lasso, correlation, a model of the target, or a CI test.
 
-Importances must not depend on which of the two is the knockoff. The two are therefore in random order, so that ties
-broken by column order are valid too. The lasso can work on products of the columns that enter, which saves memory.
+Importances must not depend on which of the two is the knockoff. They are in random order, so that ties broken by column
+order are valid too. The lasso can use products of the columns that enter, which saves memory.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ N_PARTS = 5
 def excess(
     problem: Problem, how: str, model: object, test: CITest | str, pair: Pair, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the importance of each feature minus that of its knockoff, shape (d,), 0 for a feature without columns.
+    """Return the importance of each feature minus that of its knockoff, (d,), 0 for a feature without columns.
 
-    `model` and `test` are used by the ways that need one. For a feature that is independent of the target given all
+    `model` and `test` are for the importances that need one. For a feature that is independent of the target given all
     others, the sign is a fair coin.
     """
     d, target, owners = len(problem.features), problem.table[problem.target], pair.owners
@@ -159,7 +159,7 @@ ADDED = 1e-10
 
 
 class Beside:
-    """Two matrices of shape (n, m) as 2 m columns of mean 0 and variance 1, in pairs; some pairs are swapped."""
+    """Two (n, m) matrices as 2 m columns of mean 0 and variance 1, in pairs; some pairs are swapped."""
 
     def __init__(self, first: np.ndarray, second: np.ndarray, is_swapped: np.ndarray) -> None:
         self.matrices, self.is_swapped = (first, second), is_swapped
@@ -170,7 +170,7 @@ class Beside:
         self.scales = 1.0 / np.where(deviations > 0, deviations, np.inf)
 
     def products(self, rows: np.ndarray) -> np.ndarray:
-        """Return the products of all columns with vectors of shape (n, k), shape (2 m, k)."""
+        """Return the products of all columns with vectors, (n, k), as (2 m, k)."""
         raw = self._in_pairs(*(one.T @ rows for one in self.matrices))
         return (raw - np.outer(self.means, rows.sum(axis=0))) * self.scales[:, np.newaxis]
 
@@ -215,7 +215,7 @@ class Inside:
             self.products[part] = np.vstack([top, new.T])
 
     def times(self, coefficients: np.ndarray) -> np.ndarray:
-        """Return the columns times coefficients of shape (columns, k), shape (n, k), in the order of parts."""
+        """Return the columns times coefficients, (columns, k), as (n, k), in the order of parts."""
         found, start = np.zeros((len(self.order), coefficients.shape[1])), 0
         for block in self.blocks:
             found += block @ coefficients[start : start + block.shape[1]]
@@ -266,7 +266,7 @@ def weights_by_products(
 ) -> np.ndarray:
     """Return the absolute coefficient of each column, (2 m,), at the penalty with the best held-out predictions.
 
-    `outcomes` are centred, (n, c), and share a penalty; `parts` has the part of each row, from 0; `check_time` is
+    `outcomes`, (n, c), are centred and share a penalty; `parts` has the part of each row, from 0; `check_time` is
     called before each pass over the rows.
     """
     inside = Inside(beside, outcomes, parts)

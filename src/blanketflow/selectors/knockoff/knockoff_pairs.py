@@ -25,18 +25,11 @@ GAUSSIAN, MARKOV_CHAIN, NETWORK = "gaussian", "markov-chain", "network"
 
 @dataclass(frozen=True)
 class Pair:
-    """Features and their knockoffs, as numbers for models and as columns for CI tests.
+    """Features and their knockoffs, (n, m), as numbers for models and as columns for CI tests.
 
-    Parameters
-    ----------
-    columns, knockoffs : ndarray of shape (n, m)
-        Column by column.
-    owners : ndarray of shape (m,)
-        Position of each column's feature.
-    tables : tuple of two Table, optional
-        The same as typed columns, with owners `table_owners`; by default columns are numbers.
-    by_products : bool
-        Whether a lasso works on products of columns, which saves time and memory.
+    `owners`, (m,), are the positions of each column's feature. `tables` has both as typed columns, with owners
+    `table_owners`; by default columns are numbers. With `by_products` a lasso uses products of columns, which saves
+    time and memory.
     """
 
     columns: np.ndarray
@@ -66,7 +59,7 @@ class Pairs(ABC):
 class GaussianPairs(Pairs):
     """Centred columns of variance 1, their owners, and their Gaussian law given the spread of each row.
 
-    `spreads`, (n,), multiply the columns where `is_spread`, (m,), holds, and their knockoffs.
+    `spreads`, (n,), multiply the columns with `is_spread`, (m,), and their knockoffs.
     """
 
     columns: np.ndarray
@@ -137,14 +130,13 @@ BLOCK_CELLS = 2**22
 def conditional_pairs(
     law: DiscreteLaw, groups: Sequence[tuple[int, ...]], codes: np.ndarray, choose: Choose
 ) -> np.ndarray:
-    """Return knockoffs of rows of codes, both of shape (n, features); features of one group are drawn together.
+    """Return knockoffs of rows of codes, both (n, features); features of one group are drawn together.
 
-    Each feature's knockoff is drawn from the law of the feature given all other features and all knockoffs so far, so
-    the two are exchangeable and remain so (Candes, Fan, Janson and Lv 2018, doi:10.1111/rssb.12265, algorithm 1).
-    Without conditioning on the knockoffs so far they would not be. For a Markov chain this is the algorithm of Sesia,
-    Sabatti and Candes (2019), doi:10.1093/biomet/asy033. For a graph of small treewidth, tables over the remaining
-    neighbours contain all that is needed of earlier features and knockoffs (Bates, Candes, Janson and Wang 2021,
-    doi:10.1080/01621459.2020.1729163).
+    Each feature's knockoff is drawn from the law of the feature given all other features and all knockoffs so far:
+    without the latter the two would not remain exchangeable (Candes, Fan, Janson and Lv 2018, doi:10.1111/rssb.12265,
+    algorithm 1). For a Markov chain this is the algorithm of Sesia, Sabatti and Candes (2019),
+    doi:10.1093/biomet/asy033. For a graph of small treewidth, tables over the remaining neighbours contain all that is
+    needed of earlier features and knockoffs (Bates, Candes, Janson and Wang 2021, doi:10.1080/01621459.2020.1729163).
 
     `groups` has each feature in one group, mostly alone; `codes` are positions of levels; `choose` draws the knockoffs
     of a group. Raises `DataError` if a row has probability 0.
@@ -202,7 +194,7 @@ MOST_VALUES = 64
 def levels_of(column: Column, where: str) -> tuple[str, ...]:
     """Return the levels that occur in a column, as texts; a number is a level.
 
-    Raises `ParameterError`, starting with `where`, if a column of numbers has more than `MOST_VALUES` values.
+    Raises `ParameterError`, starting with `where`, for a column of more than `MOST_VALUES` numbers.
 
     >>> levels_of(Column("a", "integer", np.array([2, 0, 2])), "here")
     ('0', '2')
@@ -219,10 +211,10 @@ def levels_of(column: Column, where: str) -> tuple[str, ...]:
 
 
 def codes_of(column: Column, levels: Sequence[str], where: str) -> np.ndarray:
-    """Return the position of each cell among some levels, shape (n,).
+    """Return the position of each cell among some levels, (n,).
 
     Labels are compared as texts, numbers by value, and booleans with 0, 1, true and false. Raises `DataError`, starting
-    with `where`, if a level is unknown.
+    with `where`, for an unknown level.
 
     >>> codes_of(Column("a", "integer", np.array([2, 0, 2])), ["0.0", "1.0", "2.0"], "here").tolist()
     [2, 0, 2]
@@ -251,7 +243,7 @@ def _number(level: str, kind: str) -> float | None:
 
 
 def table_of(features: Table, levels: Sequence[Sequence[str]], codes: np.ndarray) -> Table:
-    """Return columns of the types of some features with other cells, given as codes of shape (n, features)."""
+    """Return columns of the types of some features with other cells, given as codes, (n, features)."""
     columns = []
     for column, of_column, coded in zip(features.columns, levels, codes.T, strict=True):
         if column.kind == CATEGORICAL:
@@ -268,7 +260,7 @@ MOST_CELLS = 2**18
 
 @dataclass(frozen=True)
 class Factor:
-    """A table over the variables of `scope`, shape (1 or n, levels of each): one for all rows, or one per row."""
+    """A table over the variables of `scope`, (1 or n, levels of each): one for all rows, or one per row."""
 
     scope: tuple[int, ...]
     table: np.ndarray
@@ -303,7 +295,7 @@ class Factors:
         """Remove the factors of some members, and return their product and its other variables.
 
         The product has shape (1 or n, combinations of the members, levels of each other variable); the last member
-        varies fastest. Raises `DataError` if that is too large.
+        varies fastest. Raises `DataError` if it is too large.
         """
         others = tuple(sorted(self.neighbours(members)))
         shape = [self.sizes[v] for v in (*members, *others)]
@@ -339,8 +331,8 @@ def without(factors: Factors, hidden: Iterable[int]) -> Factors:
 def elimination_order(factors: Factors, groups: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], int]:
     """Return an order in which to eliminate groups of variables, and the cells of the largest table.
 
-    Greedy: the group with the smallest table comes next, the first on ties, so a chain is eliminated from its start.
-    The optimal order is NP-hard.
+    Greedy, since the optimal order is NP-hard: the group with the smallest table comes next, the first on ties, so a
+    chain is eliminated from its start.
 
     >>> chain = Factors([2, 2, 2], [Factor((0, 1), np.ones((1, 2, 2))), Factor((1, 2), np.ones((1, 2, 2)))])
     >>> elimination_order(chain, [(0,), (1,), (2,)])
@@ -367,9 +359,7 @@ def elimination_order(factors: Factors, groups: Sequence[tuple[int, ...]]) -> tu
 
 @dataclass(frozen=True)
 class DiscreteLaw:
-    """The joint distribution of discrete features as a product of `factors`, tables over positions of a few features
-    each.
-    """
+    """The joint distribution of discrete features as a product of `factors`, tables over a few features each."""
 
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
@@ -377,7 +367,7 @@ class DiscreteLaw:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of levels."""
+        """Numbers of levels."""
         return tuple(map(len, self.levels))
 
     def whole(self) -> Factors:
@@ -386,10 +376,9 @@ class DiscreteLaw:
 
 
 def network_law(network: Any, names: Sequence[str], where: str) -> DiscreteLaw:
-    """Return the law of some nodes of a discrete Bayesian network; all other nodes are summed out, the target too.
+    """Return the law of some nodes of a discrete Bayesian network; all others, the target too, are summed out.
 
-    Raises `ParameterError`, starting with `where`, unless it is a discrete network, and `UnknownNameError` for an
-    unknown node.
+    Raises `ParameterError`, starting with `where`, unless it is discrete, and `UnknownNameError` for an unknown node.
     """
     nodes = getattr(network, "nodes", None)
     if not isinstance(nodes, Mapping) or not all(hasattr(node, "cpt") for node in nodes.values()):
@@ -428,10 +417,10 @@ def estimated_law(
     arcs: Iterable[tuple[str, str]],
     where: str,
 ) -> DiscreteLaw:
-    """Return the law of a graph with tables estimated from the rows, `codes` of shape (n, features).
+    """Return the law of a graph with tables estimated from the rows, `codes`, (n, features).
 
     Each combination of the parents' levels has one additional row, spread over the levels, so that no level is
-    impossible. Raises `ParameterError`, starting with `where`, if an arc names an unknown feature, and `DataError` for
+    impossible. Raises `ParameterError`, starting with `where`, for an arc with an unknown feature, and `DataError` for
     a cycle or a table that is too large.
     """
     arcs = [(str(parent), str(child)) for parent, child in arcs]

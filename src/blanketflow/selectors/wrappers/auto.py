@@ -42,14 +42,15 @@ class Auto(Method):
     Grow ranks the features in several ways: mutual information, JMI, F tests, IAMB with the CI test that suits the
     table, Relief, the lasso path, a forest, recursive elimination with boosted trees, and their consensus. Sets of
     several sizes from each ranking are evaluated by cross-validation on the rows at hand, with rankings computed
-    without the held-out part. A linear model, nearest neighbours and boosted trees predict it. The smallest set is kept
-    whose mean loss exceeds the least by at most half a standard error, corrected for overlapping training rows, and by
-    at most 0.01: of the error rate and the Brier score, or of the target's variance. If these two disagree about the
-    best set, the Brier score decides. Sizes are weighted by their chances of being this set; the answer has the median
-    size, and the features most frequent in these sets. For a rare class, the log-loss of calibrated probabilities
-    decides; for a target with heavy tails, its normal scores are predicted. In both cases 5 % of the possible gain over
-    no feature replaces the 0.01. The answer can be all features, and is none if a permutation test of all features
-    finds nothing. Shrink keeps what grow found.
+    without the held-out part, which a linear model, nearest neighbours and boosted trees predict.
+
+    The smallest set is kept whose mean loss exceeds the least by at most half a standard error, corrected for
+    overlapping training rows, and by at most 0.01: of the error rate and the Brier score, or of the target's variance.
+    If these two disagree about the best set, the Brier score decides. Sizes are weighted by their chances of being this
+    set; the answer has the median size, and the features most frequent in these sets. For a rare class, the log-loss of
+    calibrated probabilities decides; for a target with heavy tails, its normal scores are predicted. In both cases 5 %
+    of the possible gain over no feature replaces the 0.01. The answer can be all features, and is none if a permutation
+    test of all features finds nothing. Shrink keeps what grow found.
 
     The verdict has the score of the chosen set, corrected for the choice. Roles come from HITON-MB with the CI test
     that suits the table, if that search is short and reliable.
@@ -58,10 +59,10 @@ class Auto(Method):
     -----
     The answer depends only on the rows, the options and the seed. A time limit ends the evaluation early, with status
     ``timeout``, but there is always an answer, at least from one ranking evaluated once on 250 rows. The verdict has a
-    ``budget`` of rows and fits that reproduces the same answer without a time limit. Of more than 2,000 rows, so many
-    are used, with all of a rare class. Features whose labels hardly repeat, such as row names, are not considered
-    unless included. Importance is 1 divided by the geometric mean of a feature's ranks over all rankings and resamples:
-    it is 1 if the feature was always first.
+    ``budget`` of rows and fits that reproduces the answer without a time limit. At most 2,000 rows are used, with all
+    of a rare class. Features whose labels hardly repeat, such as row names, are not considered unless included.
+    Importance is 1 divided by the geometric mean of a feature's ranks over all rankings and resamples: 1 if it was
+    always first.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class Auto(Method):
             )
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test."""
+        """Return what reads the rows besides the CI test."""
         return "judges sets by models of rows"
 
     def grow(self, problem: Problem) -> Iterable[Step]:
@@ -256,10 +257,10 @@ MOST_FEATURES, MOST_TESTS = 100, 5000
 
 
 def roles_of(rows: Rows) -> dict[str, str]:
-    """Return the role of each member of the blanket found by HITON-MB, by name.
+    """Return the role of each member of the blanket that HITON-MB finds with the CI test that suits the rows.
 
-    The CI test is the one that suits the rows. Returns no roles if the search is unreliable or takes more than
-    `MOST_TESTS` tests. Raises `LimitReached` if the time of the rows is over.
+    Empty if the search is unreliable or takes more than `MOST_TESTS` tests. Raises `LimitReached` if the rows are out
+    of time.
     """
     if len(rows.names) > MOST_FEATURES:
         return {}

@@ -29,22 +29,18 @@ class DCRT(TakesCovariance, Method):
     without drawing features. A kept feature is in the Markov boundary, up to false rejections.
 
     Grow admits features with p at most alpha, smallest first; shrink keeps those that the correction for all features
-    rejects.
-
-    A near-copy has little information given the others. If no near-copy of a cluster is kept, the first one is tested
-    again given all features but its near-copies.
+    rejects. A near-copy has little information given the others, so if no near-copy of a cluster is kept, the first one
+    is tested again given all features but its near-copies.
 
     Notes
     -----
     P-values are exact if features are Gaussian with known `covariance` and rows are independent, whatever the
     distribution of the target. By default the covariance is estimated. `by` then controls the false discovery rate at
     alpha under any dependence of the p-values; this is not proved for `bh`. docs/error-control.md has the measured
-    rates.
+    rates. P-values of features that may be tested twice are doubled, so the guarantee still holds.
 
     The target is distilled by a scaled lasso on the other features, with the best of six penalties; classes are
     regressed as indicators. A poor distillation costs power, not validity.
-
-    P-values of features that may be tested twice are doubled, so the guarantee still holds.
 
     Unlike knockoffs, it needs no minimum number of features.
 
@@ -168,22 +164,11 @@ SMALLEST_SHARE = 1e-8
 def left_of_features(
     columns: np.ndarray, owners: np.ndarray, correlations: np.ndarray | None = None
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    """Return the residual of each column given all other features, (n, m), and its covariances.
+    """Return the residual of each column given all other features, (n, m), and its covariances by feature, (k, k).
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n, m)
-        Centred columns of variance 1.
-    owners : ndarray of shape (m,)
-        The position of each column's feature; columns of one feature do not explain each other.
-    correlations : ndarray of shape (m, m), optional
-        The known correlations. By default they are estimated with Ledoit-Wolf shrinkage.
-
-    Returns
-    -------
-    left : ndarray of shape (n, m)
-    covariances : dict
-        By feature, the covariance of its k columns given all others, (k, k), from the known correlations or the rows.
+    `columns` are centred and of variance 1, (n, m), and those of one feature (`owners`) do not explain each other. The
+    covariances of a feature's k columns given all others come from the known `correlations`, (m, m), or from the rows,
+    with correlations estimated by Ledoit-Wolf shrinkage.
     """
     precision, products = _precision(columns, correlations)
     left, covariances = np.empty_like(columns), {}
@@ -221,8 +206,8 @@ def scaled_lasso(
     """Return the coefficients of a scaled lasso, (m,), and its residual, (n,).
 
     The penalty is `penalty` times sqrt(2 log m / n) times the noise level (Sun and Zhang, 2012,
-    doi:10.1093/biomet/ass043). m is `of_columns`, the number of all columns, also if one feature's are left out.
-    Leaving out a feature with coefficient 0 therefore changes nothing, and one lasso serves all such features.
+    doi:10.1093/biomet/ass043). m is `of_columns`, the number of all columns, also if one feature's are left out:
+    leaving out a feature with coefficient 0 then changes nothing, and one lasso serves all such features.
 
     The residual is that of the shrunken coefficients, since refitting by least squares loses power
     (docs/error-control.md). `start` has coefficients and a noise level to start from, which only saves time.
@@ -259,20 +244,12 @@ def dcrt_p_values(
     variance given all others and the target. P-values are then exact, whatever the target and its distillation. The
     statistic is chi-square with a degree of freedom for each column and outcome. A feature without columns has p = 1.
 
-    Parameters
-    ----------
-    columns, owners, correlations
-        As for `left_of_features`.
-    outcomes : ndarray of shape (n, c)
-        Centred columns of the target: itself, or an indicator for each class but one.
-    n_features : int
-    check_time : function
-        Called before each lasso.
-    penalty : float, optional
-        Multiple of the lasso's penalty; above 0. By default each feature has that of `PENALTIES` at which the
-        generalised cross-validation error (Golub, Heath and Wahba, 1979, doi:10.1080/00401706.1979.10489751) of the
-        lasso on the other features has its first minimum, from the largest on. This depends on the feature no more than
-        the lasso does, so p-values stay exact. Without known `correlations` the lassos end at `MOST_KEPT`.
+    `columns`, `owners` and `correlations` are as for `left_of_features`; `outcomes`, (n, c), are centred: the target,
+    or an indicator for each class but one. `penalty` is a multiple of the lasso's penalty; by default each feature has
+    that of `PENALTIES` at which the generalised cross-validation error (Golub, Heath and Wahba, 1979,
+    doi:10.1080/00401706.1979.10489751) of the lasso on the other features has its first minimum, from the largest on.
+    This depends on the feature no more than the lasso does, so p-values stay exact. Without known `correlations` the
+    lassos end at `MOST_KEPT`.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)

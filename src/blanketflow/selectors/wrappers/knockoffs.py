@@ -58,12 +58,12 @@ class Knockoffs(TakesCovariance, Method):
 
     Notes
     -----
-    The rate is controlled if the distribution of the features is known and rows are independent. By default the
-    features are taken as Gaussian, with an estimated covariance unless `covariance` is given. Discrete features can
-    have the distribution of a `network` with ``law="network"``. Its tables are estimated if only its `arcs` are given,
-    and so are the transitions of ``law="markov-chain"``. Nodes that are not features, such as the target, are summed
-    out. docs/error-control.md has measured rates, also with a wrong distribution. The guarantee is for one search on
-    all rows, not for aggregated folds: set ``folds: 0`` in a configuration.
+    The rate is controlled if the distribution of the features is known and rows are independent. By default features
+    are taken as Gaussian, with an estimated covariance unless `covariance` is given. Discrete features can have the
+    distribution of a `network` with ``law="network"``; its tables are estimated if only its `arcs` are given, and so
+    are the transitions of ``law="markov-chain"``. Nodes that are not features, such as the target, are summed out.
+    docs/error-control.md has measured rates, also with a wrong distribution. The guarantee is for one search on all
+    rows, not for aggregated folds: set ``folds: 0`` in a configuration.
 
     One draw selects at least 1 / q features or none: ten at 0.1. With several draws, each at level q / 2, features with
     a large mean e-value are selected (Ren, Barber 2024); this needs 2 / q features and depends less on chance.
@@ -165,7 +165,7 @@ class Knockoffs(TakesCovariance, Method):
     )
 
     def check(self, where: str | None = None) -> None:
-        """Raise an error of ours if a value is out of its range, or there is no such model or it says nothing."""
+        """Raise an error if a value is out of range, or the model is unknown or has no importances."""
         from ...ci import get_ci_test
         from ...models import get_model
 
@@ -190,7 +190,7 @@ class Knockoffs(TakesCovariance, Method):
 
     @property
     def level(self) -> float:
-        """The false discovery rate of one draw."""
+        """False discovery rate of one draw."""
         return self.q if self.draws == 1 else self.q / 2
 
     def follows_order(self) -> bool:
@@ -227,7 +227,7 @@ class Knockoffs(TakesCovariance, Method):
     def _together(self, problem: Problem) -> Problem:
         """Return the problem with each cluster of near-copies as a group, named by its first column.
 
-        Not for laws made for very many columns, since clustering costs the product of all pairs of columns.
+        Not for laws for very many columns, since clustering compares all pairs of columns.
         """
         alone = [name for name in problem.features if name not in problem.feature_groups]
         clusters = [] if isinstance(self.covariance, str) else clusters_of_copies(problem.table, alone)
@@ -241,9 +241,7 @@ class Knockoffs(TakesCovariance, Method):
         return together
 
     def excess_by_draw(self, problem: Problem) -> Iterator[np.ndarray]:
-        """Yield for each draw the importance of each feature minus that of its knockoff, shape (d,); it does not depend
-        on q.
-        """
+        """Yield for each draw the importance of each feature minus that of its knockoff, (d,); does not depend on q."""
         pairs = self._pairs(problem)
         for draw in range(self.draws):
             problem.check_time()
@@ -337,7 +335,7 @@ def threshold(excess: np.ndarray, q: float) -> float:
 
 
 def e_values(excess: np.ndarray, q: float) -> np.ndarray:
-    """Return the e-values of one draw, shape (d,): d / (1 + number of W <= -T) where W >= T = threshold, else 0.
+    """Return the e-values of one draw, (d,): d / (1 + number of W <= -T) where W >= T = threshold, else 0.
 
     Their expected sum over irrelevant features is at most d: Ren and Barber (2024), doi:10.1093/jrsssb/qkad085.
 

@@ -95,7 +95,7 @@ class PermutationImportance(Method):
     )
 
     def options(self) -> dict[str, Any]:
-        """Return the value of every parameter, with the model that null means."""
+        """Return the value of every parameter, with the default model in place of None."""
         options = super().options()
         return options if self.model is not None else {**options, "model": dict(SMALL_FOREST)}
 
@@ -156,10 +156,10 @@ class PermutationImportance(Method):
 def p_values(observed: np.ndarray, nulls: np.ndarray, null: str = "empirical") -> np.ndarray:
     """Return the probability of importances at least as large under each feature's own null distribution, (d,).
 
-    `nulls`, (B, d), are the importances for B permuted targets. ``empirical`` is (1 + count) / (1 + B), with the number
-    of nulls at least as large. The others are fitted to the nulls by maximum likelihood (``normal`` with the unbiased
-    variance). Features whose nulls do not allow this, because they are all equal or, for the last two, not all
-    positive, get the empirical p-value.
+    `nulls`, (B, d), are the importances for B permuted targets. ``empirical`` is (1 + number of nulls at least as
+    large) / (1 + B). The others are fitted to the nulls by maximum likelihood (``normal`` with the unbiased variance),
+    except for features whose nulls are all equal or, for the last two, not all positive; these get the empirical
+    p-value.
 
     >>> nulls = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
     >>> p_values(np.array([1.5, 1.0]), nulls).tolist()

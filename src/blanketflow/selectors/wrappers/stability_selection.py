@@ -40,8 +40,8 @@ class StabilitySelection(Method):
     """Keep the features that a ranking puts among its first on most of many random halves of the rows.
 
     The rows are divided at random into two disjoint halves, `pairs` times. On each half the ranking selects its first
-    `n_features`. A feature is kept if the share of halves that select it is at least `threshold`. The share is
-    statistic and importance.
+    `n_features`. A feature is kept if the share of halves that select it, its statistic and importance, is at least
+    `threshold`.
 
     A half selects only one of several near-copies, so that none may reach the threshold. The near-copy selected most
     often then gets the share of halves that select any of them (cluster stability selection). Grow admits the features
@@ -49,12 +49,11 @@ class StabilitySelection(Method):
 
     Notes
     -----
-    The guarantee is a bound on the expected number of kept features with a low selection probability, which is at most
-    q / p on a random half, where q is `n_features` and p the number of features searched. The bound is q^2 / ((2
-    threshold - 1) p) for independent and identically distributed rows, any ranking and any number of pairs (Shah,
-    Samworth 2013, theorem 1). It is no false discovery rate, and an irrelevant feature may have a high selection
-    probability, such as a copy of a relevant one. Clustered near-copies are one feature to the theorem, and p is not
-    lowered for them.
+    The guarantee is a bound on the expected number of kept features with a low selection probability, at most q / p on
+    a random half, where q is `n_features` and p the number of features searched. The bound is q^2 / ((2 threshold - 1)
+    p) for independent and identically distributed rows, any ranking and any number of pairs (Shah, Samworth 2013,
+    theorem 1). It is no false discovery rate, and an irrelevant feature may have a high selection probability, such as
+    a copy of a relevant one. Clustered near-copies are one feature to the theorem, and p is not lowered for them.
 
     `verdict_["paths"]` has the shares by the number of features that a half selects, which ``plot(paths=True)`` draws.
     `verdict_` also has the bound, and the reason says if it limits nothing. With ``n_features: null`` the ranking
@@ -226,10 +225,10 @@ DECIMALS = 12
 def first_to_enter(features: Table, target: Column, most: int, column_counts: Sequence[int] | None = None) -> list[int]:
     """Return the positions of the `most` features that enter the lasso path first, in order of entry.
 
-    Features that enter at the same penalty go by the size of their coefficients, then by name. Fewer are returned if no
-    more enter. Least squares with an L1 penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x); classes are
-    regressed as indicators, and more than two share the penalty of a column. A feature of several columns, by its
-    levels or by `column_counts` of a group, enters with the first.
+    Ties go by the size of the coefficients, then by name. Fewer are returned if no more enter. Least squares with an L1
+    penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x); classes are regressed as indicators, and more
+    than two share the penalty of a column. A feature of several columns (levels, or `column_counts` of a group) enters
+    with the first.
     """
     from sklearn.linear_model import enet_path
 
@@ -264,7 +263,7 @@ MOST_PATHS, MOST_POINTS = 30, 50
 
 
 class Places:
-    """Places of features in the rankings of the halves, each of which orders its first `n_selected` features.
+    """Places of features in the rankings of the halves, each of its first `n_selected` features.
 
     >>> places = Places(2)
     >>> places.add([1, 0]); places.add([1, 2])
@@ -299,18 +298,15 @@ ROUNDING = 1e-9
 
 
 def worst_case_bound(n_selected: int, n_features: int, threshold: float) -> float:
-    """Return the largest expected number of kept features with a selection probability of at most n_selected /
-    n_features.
+    """Return the largest expected number of kept features with selection probability at most n_selected / n_features.
 
     Let p_k be the probability that the base selector selects feature k on half the rows. For a complementary pair of
     halves, 1{A and B select k} >= 1{A selects k} + 1{B selects k} - 1, so a share of halves of at least t means a share
     of pairs in which both select k of at least 2 t - 1. The halves are disjoint, hence independent, and that share has
     expectation p_k^2. By Markov's inequality k is kept with probability at most p_k^2 / (2 t - 1). Summed over the
-    features with p_k at most q / p, where all p_k sum to at most q, this is at most q^2 / ((2 t - 1) p).
-
-    Shah, Samworth (2013), theorem 1 with theta = q / p, doi:10.1111/j.1467-9868.2011.01034.x.
-
-    `n_selected` is q, the number of features selected on one half; `threshold` is above 0.5.
+    features with p_k at most q / p, where all p_k sum to at most q = `n_selected`, this is at most q^2 / ((2 t - 1) p)
+    (Shah, Samworth 2013, theorem 1 with theta = q / p, doi:10.1111/j.1467-9868.2011.01034.x). `threshold` t is above
+    0.5.
 
     >>> worst_case_bound(10, 100, 0.75)
     2.0

@@ -25,16 +25,14 @@ class Stepwise(Method):
 
     Grow admits the best feature while it raises the score by more than `tolerance`. After each admission it removes
     features, least useful first, while this lowers the score by at most `tolerance`. Shrink removes features from the
-    result of grow in the same way. Ties go by name, among removals by the order of admission.
+    result in the same way. Ties go by name, among removals by the order of admission.
 
     Notes
     -----
     The score minus `tolerance` per feature rises with every admission and never falls with a removal, so no set is
     visited twice. The empty set has the score of the prior (or the mean). Importance is the loss of score without the
     feature. All scores come from the same parts of the rows and the best of many is taken, so they are optimistic for
-    the chosen features.
-
-    scikit-learn's SequentialFeatureSelector goes forward or backward, never both.
+    the chosen features. scikit-learn's SequentialFeatureSelector goes forward or backward, never both.
 
     Examples
     --------
@@ -78,7 +76,7 @@ class Stepwise(Method):
     )
 
     def reads_rows(self) -> str:
-        """Return in words what reads the rows beside the CI test."""
+        """Return what reads the rows besides the CI test."""
         return "trains models on rows"
 
     def check(self, where: str | None = None) -> None:
@@ -95,7 +93,7 @@ class Stepwise(Method):
                 raise ParameterError(f"{where or 'Stepwise'}: scikit-learn has no scorer {self.scoring!r}. {hint}")
 
     def grow(self, problem: Problem) -> Iterator[Step]:
-        """Admit and remove features until no admission pays."""
+        """Admit and remove features until no admission improves the score enough."""
         worth, members = self._worth(problem), list(problem.included)
         yield from problem.admit_included()
         while self.max_features is None or len(members) < self.max_features:
@@ -109,7 +107,7 @@ class Stepwise(Method):
             yield from _removals(worth, members, problem.included)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Remove features while that pays, and report the worth of the remaining ones."""
+        """Remove features while the score allows it, and report the worth of the remaining ones."""
         worth, members = self._worth(problem), [candidate.feature for candidate in candidates]
         yield from _removals(worth, members, problem.included)
         for name in members:
@@ -122,7 +120,7 @@ class Stepwise(Method):
 
 
 def _removals(worth: Worth, members: list[str], staying: Collection[str]) -> Iterator[Step]:
-    """Remove members, in place, while that pays, except included ones."""
+    """Remove members, in place, while the score allows it, except included ones."""
     while leaving := [name for name in members if name not in staying]:
         rests = {name: [other for other in members if other != name] for name in leaving}
         worth.find(list(rests.values()))
@@ -181,7 +179,7 @@ class Worth:
         return Step(feature, score if kept else without, importance=score - without, given=tuple(others), kept=kept)
 
     def find(self, sets: Sequence[list[str]]) -> None:
-        """Score sets without a score; a model can share work among sets."""
+        """Compute missing scores of sets; a model can share work among sets."""
         unknown = [names for names in sets if frozenset(names) not in self._scores]
         most = max(1, CELLS // (self.problem.table.n_rows * self._widest))
         for some in (unknown[start : start + most] for start in range(0, len(unknown), most)):
@@ -191,7 +189,7 @@ class Worth:
 
     @cached_property
     def _widest(self) -> int:
-        """The most columns of a matrix that a feature may become."""
+        """Largest number of columns for a feature."""
         n_levels = max((len(column.levels) for column in self.problem.table.one_of_each()), default=0)
         return max(1, n_levels) * max(self.problem.column_counts)
 
@@ -224,7 +222,7 @@ class Worth:
         return encoded.matrix, [sorted(column for name in names for column in of_each[name]) for names in sets]
 
     def _score(self, y: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the accuracy or R2; constant numbers have 1 if predicted and else 0, as in scikit-learn."""
+        """Return the accuracy or R2; for constant numbers 1 if predicted and else 0, as in scikit-learn."""
         if self._task == CLASSIFICATION:
             return float(np.mean(predicted == y))
         loss, total = np.sum((predicted - y) ** 2), np.sum((y - y.mean()) ** 2)
