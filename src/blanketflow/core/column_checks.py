@@ -149,10 +149,7 @@ def clusters_of_copies(table: Table, names: Sequence[str]) -> list[list[int]]:
 
 
 def nearly_equal(columns: np.ndarray, near: float) -> list[list[int]]:
-    """Return clusters of columns whose absolute correlation with the first of the cluster is at least `near`.
-
-    `columns`, (m, n), are `standardised`. A cluster may have one column.
-    """
+    """Return clusters of `standardised` columns, (m, n), whose absolute correlation with the first is >= `near`."""
     found, left = [], np.ones(len(columns), dtype=bool)
     for start in range(0, len(columns), BLOCK):
         block = start + np.flatnonzero(left[start : start + BLOCK])
@@ -193,9 +190,7 @@ _SHOWN = 2
 
 
 def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return the text columns that seem to hold numbers, and what each holds; those declared as `labels` are skipped.
-
-    All rows must be there.
+    """Return the text columns that seem to hold numbers, and what each holds, except the declared `labels`.
 
     >>> dose = Column("dose", "categorical", np.array([0, 1, 2, 3]), ("1", "2", "4", "-"))
     >>> number_texts([dose])
@@ -207,9 +202,9 @@ def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> lis
 
 
 def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 3) -> None:
-    """Warn of text columns that seem to hold numbers, except those that the frame `X` declares as categories.
+    """Warn of text columns that seem to hold numbers, unless the frame `X` declares them as categories.
 
-    Kinds of a `Table` are declared, so there is no warning for one. `where` begins the message.
+    Kinds of a `Table` are declared, so there is no warning for one. `where` starts the message.
     """
     if isinstance(X, Table):
         return

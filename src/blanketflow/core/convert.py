@@ -257,7 +257,7 @@ def weighted_rows(
 
 
 def as_design(shares: np.ndarray | None, groups: np.ndarray | None, within: np.ndarray | None) -> Design:
-    """Return the design of rows; groups and strata become integers from 0. Each argument may be None.
+    """Return the design of rows, with groups and strata as integers from 0; each argument may be None.
 
     If the groups are the strata, rows have no clusters: they are independent within a stratum.
 
@@ -272,9 +272,7 @@ def as_design(shares: np.ndarray | None, groups: np.ndarray | None, within: np.n
 
 
 def repeated_rows(where: str, weights: Any, n_rows: int) -> np.ndarray:
-    """Return each row index as often as its weight, ascending.
-
-    Raises `DataError` unless weights are integers >= 0 with a sum of at most `MOST_ROWS`.
+    """Return row indices repeated by integer weights >= 0; `DataError` for others, or for more than `MOST_ROWS` rows.
 
     >>> repeated_rows("table", [2, 0, 1], 3).tolist()
     [0, 0, 2]

@@ -13,10 +13,7 @@ OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 def check_writable(folder: str | Path, way_out: str) -> None:
-    """Raise `StorageError` if a folder, which need not exist yet, is not writable.
-
-    Writes, syncs and removes a file, the only way to detect permissions, quotas and full disks.
-    """
+    """Raise `StorageError` unless a test file can be written and synced: nothing else reveals quotas and full disks."""
     import tempfile
 
     folder = Path(folder).absolute()

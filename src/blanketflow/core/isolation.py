@@ -102,9 +102,7 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None, n_stages:
 
 
 def in_children(works: Iterable[Callable[[], Any]], n: int) -> Iterator[Any]:
-    """Yield the results of several works in order, `n` at a time, each in a child process if `n` > 1.
-
-    Raises the errors of `in_child`. Other processes are ended on an error or if the caller stops early.
+    """Yield the results of works in order, `n` at a time, in child processes if `n` > 1; raises as `in_child` does.
 
     >>> list(in_children([lambda: 1 + 1, lambda: 2 + 2], n=2))
     [2, 4]
@@ -295,9 +293,7 @@ _ARRAY = "__array__"
 
 
 def to_bytes(answer: Any) -> bytes:
-    """Return numbers, texts, lists, mappings with text keys, None and numeric arrays as bytes.
-
-    Raises TypeError or ValueError for anything else.
+    """Return numbers, texts, lists, mappings, None and numeric arrays as bytes; else raises TypeError or ValueError.
 
     >>> from_bytes(to_bytes({"a": [1, 0.1, None], "b": np.arange(3) > 1}))
     {'a': [1, 0.1, None], 'b': array([False, False,  True])}

@@ -1,7 +1,4 @@
-"""Arrays in a temporary memory-mapped file, whose pages the system can write out when memory is short.
-
-Tables derived from a table with such columns are stored in another such file (`kept_like`).
-"""
+"""Arrays in a temporary memory-mapped file, which the system can write out; derived tables use another such file."""
 
 from __future__ import annotations
 

@@ -46,9 +46,7 @@ def counted_warnings() -> Iterator[Counts]:
 
 @contextmanager
 def warnings_told(say: Callable[[str], None]) -> Iterator[None]:
-    """Show, on exit, the number of warnings per package and the first of each.
-
-    If the interpreter was started with ``-W``, warnings are shown as they occur.
+    """Show on exit the number of warnings per package and the first of each; with ``-W``, all as they occur.
 
     >>> with warnings_told(print):
     ...     for n in (10, 20):

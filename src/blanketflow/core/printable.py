@@ -45,8 +45,6 @@ def printable_json(value: Any, **options: Any) -> str:
 def visible(text: str) -> str:
     r"""Return a text with invisible and bidirectional characters escaped, except blanks and line breaks.
 
-    SVG and HTML do not allow control characters.
-
     >>> print(visible("gnp.\u202etxt"))
     gnp.\u202etxt
     """

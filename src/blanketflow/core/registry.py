@@ -41,10 +41,7 @@ def _modules(package_name: str) -> Iterator[str]:
 
 @functools.cache
 def discover(package_name: str) -> MappingProxyType[str, type[Configurable]]:
-    """Return the classes with a card in a package and its sub-packages, by id, sorted.
-
-    Raises `BlanketflowError` if two classes have one id; import errors are not caught.
-    """
+    """Return the classes with a card in a package, by id, sorted; `BlanketflowError` if two classes have one id."""
     found: dict[str, type[Configurable]] = {}
     for module_name in _modules(package_name):
         for identifier, member in _defined_in(module_name).items():
@@ -76,10 +73,7 @@ def _module_of_each(package_name: str) -> Mapping[str, str]:
 
 
 def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]:
-    """Return the class with this id, or the class ``"module:Class"``.
-
-    Raises `UnknownNameError` if there is none; `what` ("method", "CI test", ...) is for the message.
-    """
+    """Return the class with this id, or the class ``"module:Class"``; raises `UnknownNameError`, which names `what`."""
     if ":" in identifier:
         return import_name(identifier)
     if identifier in (modules := _module_of_each(package_name)):

@@ -65,9 +65,7 @@ MAX_ROWS = Parameter(
 
 
 def sampled(rows: np.ndarray, target: np.ndarray, max_rows: int | None, seed: int) -> np.ndarray:
-    """Return all rows, or a sample of `max_rows` stratified by the target of the whole table.
-
-    Each class, or range of numbers, keeps its share to within one row.
+    """Return all rows, or `max_rows` stratified by the target of the whole table, each class to within one row.
 
     >>> target = np.repeat([0, 1], [900, 100])
     >>> np.bincount(target[sampled(np.arange(1000), target, 50, seed=0)]).tolist()

@@ -52,9 +52,7 @@ def seed_32(*identity: str | int) -> int:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return an integer unchanged, else a random one, from a RandomState or, for None, from the system.
-
-    Raises `ParameterError` for anything else.
+    """Return an integer unchanged, or draw one from a RandomState or, for None, the system; else `ParameterError`.
 
     >>> import numpy as np
     >>> seed_of(7), seed_of(np.random.RandomState(0)) == seed_of(np.random.RandomState(0))

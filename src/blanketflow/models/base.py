@@ -165,10 +165,7 @@ def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) 
 
 
 def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return class probabilities of each row of X, (n, k), and the classes of the columns.
-
-    Raises `WrongAnswerError` if they are not probabilities of training classes.
-    """
+    """Return class probabilities of rows X, (n, k), and the classes; raises `WrongAnswerError` if they are invalid."""
     said = np.asarray(estimator.classes_)
     if not np.isin(said, classes).all() or len(np.unique(said)) < len(said):
         raise WrongAnswerError(f"the model says that its classes are {shown(said.tolist())}, which it was not taught")
@@ -203,10 +200,7 @@ def _numbers(values: Any, what: str) -> np.ndarray:
 
 
 class LazyEstimator:
-    """A scikit-learn estimator that ``make(X, y)`` builds at `fit`; `estimator_` is the fitted one.
-
-    It does not derive from scikit-learn's classes, so that reading cards does not import scikit-learn.
-    """
+    """A scikit-learn estimator built by ``make(X, y)`` at `fit`; reading cards must not import scikit-learn."""
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], task: str) -> None:
         self.make = make

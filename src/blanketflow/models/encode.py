@@ -115,9 +115,7 @@ def _scaled(column: Column, power: int) -> Column:
 
 
 def unit_of_errors(numbers: np.ndarray) -> float:
-    """Return the variance of a numeric target, the unit of squared errors; 1 if constant.
-
-    Errors, and the rounding that decides ties, then do not depend on the unit of the target.
+    """Return the variance of a numeric target, 1 if constant, to make errors and ties independent of its unit.
 
     >>> unit_of_errors(np.array([1.0, 3.0])), unit_of_errors(np.array([7.0, 7.0]))
     (1.0, 1.0)

@@ -76,7 +76,7 @@ class LightGBM(Model):
     max_bin: int = integer(255, "Largest number of bins of a column; fewer are faster.", at_least=2)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return the estimator; its trees do not depend on the number of cores.
+        """Return the estimator, deterministic on any number of cores.
 
         Raises `UnsupportedError` if LightGBM cannot be loaded without OpenMP, which its wheels do not contain.
         """

@@ -134,9 +134,7 @@ METRICS: dict[str, Metric] = {
 
 
 def resolve_metrics(asked: str | Sequence[str], task: str) -> list[str]:
-    """Return the metrics to compute. ``"auto"`` means all of the task; those of the other task are left out.
-
-    Raises `ConfigError` for an unknown name.
+    """Return the metrics of the task among those requested, ``"auto"`` for all; `ConfigError` for an unknown name.
 
     >>> resolve_metrics("auto", "regression"), resolve_metrics(["accuracy", "mse"], "regression")
     (['mse', 'mae', 'r2'], ['mse'])

@@ -100,9 +100,7 @@ def _indicators(columns: np.ndarray) -> np.ndarray:
 
 
 def level_columns(X: np.ndarray) -> list[slice]:
-    """Return the columns of training rows, (n, d), that are levels of categorical features.
-
-    These are columns of zeros and ones: runs with exactly one 1 in each row, and all others singly.
+    """Return the zero-one columns of training rows, (n, d): runs with exactly one 1 in each row, others singly.
 
     >>> level_columns(np.array([[1, 0, 0, 1, 0.5], [0, 1, 0, 1, 0.2], [0, 0, 1, 0, 0.1]]))
     [slice(0, 3, None), slice(3, 4, None)]

@@ -61,10 +61,7 @@ class SVM(Model):
 
 
 class CalibratedSVC(LazyEstimator):
-    """A classifier that predicts the machine's classes; the first `predict_proba` fits `sigmoids_`.
-
-    `seed` shuffles the calibration folds.
-    """
+    """A classifier that predicts the machine's classes, and fits `sigmoids_` at the first `predict_proba`."""
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], seed: int) -> None:
         super().__init__(make, CLASSIFICATION)
@@ -104,10 +101,7 @@ class CalibratedSVC(LazyEstimator):
 
 
 class DecisionValues(LazyEstimator):
-    """A classifier whose rows are decision values: one column per class, or one for two classes.
-
-    `LazyEstimator` provides what scikit-learn needs of an estimator.
-    """
+    """A classifier whose rows are decision values: one column per class, or one for two classes."""
 
     def __init__(self, classes: np.ndarray) -> None:
         super().__init__(_machine, CLASSIFICATION)

@@ -155,10 +155,7 @@ class Problem:
         return self.read_groups()
 
     def parts(self, target: np.ndarray, most: int, *purpose: str) -> np.ndarray:
-        """Assign rows to at most `most` parts of an inner cross-validation, shape (n,), by `balanced_parts`.
-
-        There are fewer parts if there are fewer rows or groups. The seed depends on `purpose`.
-        """
+        """Assign rows to at most `most` parts by `balanced_parts`, (n,), with a seed that depends on `purpose`."""
         return balanced_parts(target, most, derive_rng(self.seed, *purpose), self.groups)
 
     @cached_property

@@ -1,7 +1,4 @@
-"""Checks of what a method and its CI test support: weights, groups, strata, missing cells, effects, feature groups.
-
-Functions ``why_...`` return the reason against it, functions ``check_...`` raise it.
-"""
+"""Checks of what a method and its CI test support: ``why_...`` return the reason against it, ``check_...`` raise it."""
 
 from __future__ import annotations
 
@@ -151,10 +148,7 @@ def notes_on_p_values(
     marginal: CIResults | None,
     n_groups: int | None,
 ) -> dict[str, str]:
-    """Return notes on the p-values of a search: ``groups``, ``misleading`` and ``p-values``, each may be empty.
-
-    `marginal` has the marginal tests of the features; `n_groups` is None for rows without groups.
-    """
+    """Return notes on the p-values of a search by key: ``groups``, ``misleading``, ``p-values``; may be empty."""
     alpha = method.options().get("alpha")
     is_alone = marginal is not None and alpha is not None and decides_by_p_values_alone(method, test, min_effect)
     many = why_p_values_do_not_select(marginal, alpha) if marginal is not None and is_alone else ""
@@ -204,10 +198,7 @@ def decides_by_p_values_alone(method: Method, test: CITest | None, min_effect: f
 
 
 def check_min_effect(where: str, method: Method, test: CITest | None, min_effect: float | None) -> None:
-    """Raise `ParameterError`, starting with `where`, if the smallest effect is out of range or not supported.
-
-    `test` is None before ``auto`` has chosen; all tests that it chooses have effects.
-    """
+    """Raise `ParameterError`, starting with `where`, for an invalid smallest effect; `test` is None for ``auto``."""
     MIN_EFFECT.check(where, "min_effect", min_effect)
     if not min_effect:
         return

@@ -53,9 +53,9 @@ class RankingMethod(Method):
 
     @abstractmethod
     def rank(self, problem: Problem, n_features: int) -> Iterable[Step]:
-        """Return the `n_features` best features (or all), best first; importances must not increase.
+        """Return the `n_features` best features (or all), best first; fewer must be the beginning of more.
 
-        The ranking of fewer features must be the beginning of the ranking of more.
+        Importances must not increase.
         """
 
     def grow(self, problem: Problem) -> Iterable[Step]:

@@ -61,9 +61,9 @@ def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
 def _first_of_equals(
     problem: Problem, test: BoundTest, kept: set[str], found: Mapping[str, Sequence[StandIn]]
 ) -> dict[str, str]:
-    """Return the stand-ins that replace members: those with fewer missing cells, then cheaper, then first by name.
+    """Return the stand-ins that replace members: with fewer missing cells, then cheaper, then first by name.
 
-    Exchanges for fewer missing cells or by name lose no information; a cheaper stand-in may have less.
+    Only a cheaper stand-in may have less information.
     """
     if not found or problem.answers:  # several answers name the features as they were found
         return {}

@@ -255,7 +255,7 @@ def choose_penalties(
 ) -> tuple[float, float]:
     """Return the pair of shares with the least cross-validated squared error; the larger on ties.
 
-    X, Y and `sizes` are as in `Rows`; `parts`, (n,), has the part, 0 .. k - 1, in which each row is held out.
+    `parts`, (n,), has the part, 0 .. k - 1, in which each row is held out.
     """
     pairs = [(a, b) for a in sorted(lambda1, reverse=True) for b in sorted(lambda2, reverse=True)]
     if len(pairs) == 1:

@@ -98,10 +98,7 @@ class STMB(Method):
 
 
 class Coexistence:
-    """Neighbours, from another search, and spouses of a target, in table order.
-
-    `max_k` limits the sets by which a spouse may separate a neighbour.
-    """
+    """Neighbours and spouses of a target, in table order; `max_k` limits the sets that separate a neighbour."""
 
     def __init__(
         self, test: BoundTest, target: str, features: Sequence[str], found: Neighbours, alpha: float, max_k: int | None

@@ -23,10 +23,7 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Pairs of a row (`of`, among the given rows) and a neighbour (`row`, in the table), arrays of shape (m,).
-
-    Shares of a row's neighbours in a group sum to 1.
-    """
+    """Pairs of a row (`of` the given rows) and a neighbour (`row` of the table); shares sum to 1 in a group."""
 
     of: np.ndarray
     row: np.ndarray

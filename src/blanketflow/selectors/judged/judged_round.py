@@ -1,7 +1,4 @@
-"""One round: features are ranked on some rows, and models of the first features predict the others.
-
-Rounds are independent, so several processes can share them.
-"""
+"""One round, independent of others: features are ranked on some rows, and models of the first predict the rest."""
 
 from __future__ import annotations
 
@@ -150,10 +147,7 @@ class Judge:
             yield name, _ahead(order, self.included)
 
     def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
-        """Return the held-out losses of each model, (models, losses, rows).
-
-        If the log-loss decides, probabilities follow the first loss; they are calibrated once all rows were held out.
-        """
+        """Return the held-out losses, (models, losses, rows), with uncalibrated probabilities if log-loss decides."""
         train, held_out = this.train, this.held_out
         blocks = [self.whole.design.blocks[j] for j in chosen]
         columns = np.concatenate([np.arange(b.start, b.stop) for b in blocks]) if blocks else np.arange(0)

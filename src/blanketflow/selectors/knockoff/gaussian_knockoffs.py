@@ -85,10 +85,7 @@ class KnockoffLaw(ABC):
 
 
 def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | None = None) -> KnockoffLaw:
-    """Return the law of the knockoffs of centred columns of variance 1, (n, m).
-
-    Unless `correlations`, (m, m), are known, they are estimated with the `shrinkage` towards the identity.
-    """
+    """Return the knockoff law of centred columns of variance 1, (n, m); unknown `correlations` are shrunken."""
     n, m = columns.shape
     if not m:
         return DenseLaw(np.empty((0, 0)), np.empty((0, 0)))

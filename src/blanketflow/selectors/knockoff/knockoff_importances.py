@@ -67,10 +67,7 @@ def excess(
 def by_test(
     pair: Pair, is_swapped: np.ndarray, target: Column, test: CITest | str, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus log p of each column's marginal test with the target, (2 m,), and the m owners of pairs.
-
-    Columns are in pairs; pairs of swapped features begin with the knockoff.
-    """
+    """Return minus log p of the marginal tests, (2 m,), in pairs, swapped ones knockoff first, and the m owners."""
     features, knockoffs, owners = pair.as_columns()
     ordered = [
         column
@@ -91,10 +88,7 @@ def by_correlation(columns: np.ndarray, target: Column) -> np.ndarray:
 
 
 def by_model(columns: np.ndarray, target: Column, model: object, seed: int) -> np.ndarray:
-    """Return the importance of each column in a model of the target.
-
-    Raises `ParameterError` if it has neither ``feature_importances_`` nor ``coef_``.
-    """
+    """Return the importance of each column in a model of the target; `ParameterError` if the model has none."""
     fitted = estimator_for(model, target, seed_32(seed, "knockoffs", "model"), columns, np.arange(len(columns)))
     weights = own_weights(fitted.fit(columns, moderated(target)))
     if weights is None or len(weights) != columns.shape[1]:

@@ -102,10 +102,7 @@ class DiscretePairs(Pairs):
 def discrete_pairs(
     problem: Problem, law: str, network: Any, arcs: Iterable[tuple[str, str]] | None, where: str
 ) -> DiscretePairs:
-    """Return pairs of a problem's features from the law of a chain, a graph or a network.
-
-    Raises `ParameterError` or `DataError`, starting with `where`, if a column is not discrete or the law does not fit.
-    """
+    """Return pairs from the law of a chain, graph or network; errors, as for numeric columns, start with `where`."""
     names = problem.columns(problem.features)
     features = problem.table.select(names)
     stops = np.cumsum(problem.column_counts).tolist()
@@ -192,9 +189,7 @@ MOST_VALUES = 64
 
 
 def levels_of(column: Column, where: str) -> tuple[str, ...]:
-    """Return the levels that occur in a column, as texts; a number is a level.
-
-    Raises `ParameterError`, starting with `where`, for a column of more than `MOST_VALUES` numbers.
+    """Return the levels, or at most `MOST_VALUES` numbers, of a column as texts; else `ParameterError` with `where`.
 
     >>> levels_of(Column("a", "integer", np.array([2, 0, 2])), "here")
     ('0', '2')
@@ -211,10 +206,9 @@ def levels_of(column: Column, where: str) -> tuple[str, ...]:
 
 
 def codes_of(column: Column, levels: Sequence[str], where: str) -> np.ndarray:
-    """Return the position of each cell among some levels, (n,).
+    """Return the position of each cell among some levels, (n,); `DataError`, starting with `where`, for an unknown one.
 
-    Labels are compared as texts, numbers by value, and booleans with 0, 1, true and false. Raises `DataError`, starting
-    with `where`, for an unknown level.
+    Labels are compared as texts, numbers by value, and booleans with 0, 1, true and false.
 
     >>> codes_of(Column("a", "integer", np.array([2, 0, 2])), ["0.0", "1.0", "2.0"], "here").tolist()
     [2, 0, 2]
@@ -376,10 +370,7 @@ class DiscreteLaw:
 
 
 def network_law(network: Any, names: Sequence[str], where: str) -> DiscreteLaw:
-    """Return the law of some nodes of a discrete Bayesian network; all others, the target too, are summed out.
-
-    Raises `ParameterError`, starting with `where`, unless it is discrete, and `UnknownNameError` for an unknown node.
-    """
+    """Return the law of some nodes of a discrete network, with others summed out; errors start with `where`."""
     nodes = getattr(network, "nodes", None)
     if not isinstance(nodes, Mapping) or not all(hasattr(node, "cpt") for node in nodes.values()):
         raise ParameterError(

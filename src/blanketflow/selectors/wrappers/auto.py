@@ -225,10 +225,7 @@ class Auto(Method):
 
 
 def _of_names(problem: Problem) -> list[str]:
-    """Return features whose labels hardly repeat, such as row names, from which models cannot generalise.
-
-    Included features are not among them, nor is any if there were no others.
-    """
+    """Return features, except included ones, whose labels hardly repeat, such as row names, unless all do."""
     fewest, asked = max(FEWEST_NAMES, LEAST_SHARE_OF_NAMES * problem.table.n_rows), {*problem.included}
     columns = [problem.table[name] for name in problem.features if name not in {*problem.feature_groups} | asked]
     labels = [column for column in columns if column.kind == CATEGORICAL and len(column.levels) >= fewest]

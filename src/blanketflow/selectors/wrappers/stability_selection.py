@@ -283,10 +283,7 @@ class Places:
             self._counts[j][place] += 1
 
     def paths(self, features: Sequence[str], order: Sequence[int], n_halves: int, threshold: float) -> dict[str, Any]:
-        """Return the shares of the first features of an order, by the number of features of a half, as JSON types.
-
-        At most 30 features and 50 numbers.
-        """
+        """Return the shares of up to 30 features by the number of features of a half (up to 50), as JSON types."""
         at = np.unique(np.round(np.linspace(1, self._n_selected, min(self._n_selected, MOST_POINTS))).astype(int))
         shown = [j for j in order if j in self._counts][:MOST_PATHS]
         shares = {features[j]: (self._counts[j].cumsum()[at - 1] / n_halves).tolist() for j in shown}
