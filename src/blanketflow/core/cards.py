@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: The kinds of column that a table can hold.
+#: Kinds of columns.
 NUMERIC, INTEGER, BOOLEAN, CATEGORICAL = "numeric", "integer", "boolean", "categorical"
 KINDS = (NUMERIC, INTEGER, BOOLEAN, CATEGORICAL)
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
-#: What a test's p-values are.
+#: Kinds of p-values.
 EXACT, ASYMPTOTIC, RESAMPLED = "exact", "asymptotic", "resampled"
-#: What a test does where cells are missing.
+#: Ways to handle missing cells.
 PAIRWISE, IMPUTATIONS = "pairwise", "imputations"
-#: What a test needs in place of rows: tables of the target and two features, or sums of products of two columns.
+#: Statistics that replace rows: tables of the target and two features, or sums of products of two columns.
 TRIPLES, CROSS_PRODUCTS = "triples", "cross-products"
-#: What importance is in most methods of a family.
+#: Default meaning of importance by family.
 IMPORTANCES = {
     "causal": "ln(1/p) of the test that admitted it, in nats: 3.0 for p = 0.05, 6.9 for p = 0.001",
     "filter": "the score of its formula when it was ranked, in nats",

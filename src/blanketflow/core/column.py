@@ -11,7 +11,7 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 
-#: Rows that tell of most columns that they vary.
+#: First rows, in which most columns vary.
 FIRST_ROWS = 64
 
 

@@ -18,7 +18,7 @@ from .printable import printable
 from .seeds import derive_rng
 from .table import Column, Table, by_names
 
-#: Columns that are looked at to see whether there are several flags.
+#: Columns checked for several flags.
 MOST_COLUMNS = 2000
 
 
@@ -80,7 +80,7 @@ def _known(cells: np.ndarray) -> np.ndarray:
 #: Words in names: ``patient_id`` and ``PatientID`` contain the word `id`, ``humid`` does not.
 ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "rowid", "rownames", "identifier"}
 ROW_NUMBER, IDENTIFIER = "row-number", "identifier"
-#: The fewest values from which anything is concluded.
+#: Minimum number of values.
 FEWEST = 10
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
@@ -123,7 +123,7 @@ def identifier_kind(column: Column) -> str:
 
 #: Two columns are near-copies from this absolute correlation on.
 NEAR = 0.95
-#: Columns that are correlated with all others at a time.
+#: Columns per block of correlations.
 BLOCK = 256
 
 
@@ -182,9 +182,9 @@ _UNIT = r"(\s?(%|[kmµ]?[glms]|cm|[€$£¥]|°C?)|\s[^\W\d_]{1,4})?"
 _DRESSED = re.compile(rf"[^\w\s.,+\u2212-]{{0,2}}\s?{_BARE}{_UNIT}'?|0[xX][0-9a-fA-F]+").fullmatch
 #: Fewer different numbers may be labels.
 _FEWEST = 3
-#: Plain numbers that a format declares to be labels, or holds as text, are labels if there are at most this many.
+#: Maximum distinct plain numbers that are labels if a format declares them so or stores them as text.
 _MOST_LABELS = 10
-#: A text column with a larger share of numbers than this seems to hold numbers.
+#: A text column with a larger share of numbers seems to hold numbers.
 _SHARE = 0.5
 _SHOWN = 2
 
@@ -262,13 +262,13 @@ def _quoted(texts: Sequence[str], most: int = 30) -> str:
     return ", ".join(repr(printable(text if len(text) <= most else f"{text[:most]}...")) for text in texts)
 
 
-#: The most rows and pairs of columns that are looked at, and the fewest rows.
+#: Maximum rows and pairs of columns, and minimum rows.
 MOST_ROWS, MOST_PAIRS, FEWEST_ROWS = 2000, 200, 50
-#: Columns among which pairs without the target are drawn, and those that are sorted by name.
+#: Columns for pairs without the target, and maximum number of columns sorted by name.
 MOST_OTHERS, MOST_SORTED = 50, 10_000
-#: Powers of a column's normal scores that are tried as bends of it, and the rate of false alarms for a table.
+#: Powers of normal scores that are tested, and the false alarm rate for a table.
 POWERS, ALARM = np.arange(2.0, 6.0)[:, np.newaxis], 0.01
-#: Pairs that are named.
+#: Number of pairs named.
 NAMED = 2
 
 
@@ -333,7 +333,7 @@ def _scores(values: np.ndarray) -> np.ndarray:
         above = (np.cumsum(counts) - counts / 2.0) / counts.sum()
         tail = np.minimum(above, 1.0 - above)
         # Schmeiser (1979) Approximations to the inverse cumulative normal function, Simulation 33. scipy takes long to
-        # load, and each plan looks.
+        # load, and each plan calls this.
         scored[:] = (np.sign(above - 0.5) * 5.5556 * (1.0 - (tail / (1.0 - tail)) ** 0.1186))[places]
     return found
 

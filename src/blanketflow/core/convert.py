@@ -152,7 +152,7 @@ def _as_float(number: Any) -> float:
         return np.inf if number > 0 else -np.inf
 
 
-#: Whole numbers up to this one are floats.
+#: Largest integer up to which floats are exact.
 MOST_WHOLE = 2**53
 
 
@@ -223,14 +223,14 @@ def _is(one: object, other: object) -> bool:
     return one is other
 
 
-#: What weights of rows are, of `CITest.bind` and of the selector classes.
+#: Weights in `CITest.bind` and the selector classes.
 SAMPLE_WEIGHTS = Parameter(
     "choice",
     "What sample_weight is: numbers of equal rows, or sampling weights, in proportion to how many members of the "
     "population a row stands for.",
     choices=WEIGHTS_ARE,
 )
-#: Rows that counts may stand for: they are written out.
+#: Maximum number of rows after counts are expanded.
 MOST_ROWS = 100_000_000
 
 

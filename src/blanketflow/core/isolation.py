@@ -35,13 +35,13 @@ from .messages import as_plain, give_again, with_warnings
 from .printable import printable
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
-#: Work that does not stop by itself is ended at least this many seconds after its limit.
+#: Minimum seconds between the time limit and the kill.
 GRACE = 5.0
 #: Seconds between two checks whether a silent process is still alive.
 _PAUSE = 0.05
 _LENGTH = struct.Struct("<Q")
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
-#: Longest error message that is passed on, in characters.
+#: Maximum length of an error message, in characters.
 _MOST = 4000
 
 
@@ -281,7 +281,7 @@ def _end(pid: int) -> None:
     os.waitpid(pid, 0)
 
 
-#: Errors that are raised again as what they were.
+#: Errors that keep their type.
 _PASSED_ON: dict[str, type[BlanketflowError]] = {
     kind.__name__: kind
     for kind in (*vars(errors).values(), LimitReached, WorkFailed)

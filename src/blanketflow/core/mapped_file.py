@@ -13,7 +13,7 @@ import numpy as np
 from .column import Column, WideColumns
 from .folders import not_written
 
-#: The most bytes that a cell takes.
+#: Maximum bytes of a cell.
 WIDEST = 8
 
 
@@ -51,7 +51,7 @@ class MappedFile:
         if is_mapped(array) or not array.flags.c_contiguous:
             return array
         held = self.empty(array.size, array.dtype)
-        # Written, not assigned: a full disk is then an error, and not a signal that ends the process.
+        # Written, not assigned: a full disk then raises an error instead of a fatal signal.
         left, at = memoryview(array).cast("B"), held.ctypes.data - self._start
         try:
             while left:

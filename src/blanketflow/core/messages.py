@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 from .printable import printable
 
 _Found = TypeVar("_Found")
-#: Category and text of a warning, with how often it was given.
+#: Number of warnings by category and text.
 Counts = Counter[tuple[type[Warning], str]]
-#: What `say_once` says of several.
+#: Text of `say_once` for a repeated warning.
 _SAID_ONCE = re.compile(r"[^:]*: ([\d,]+) times: (.*)", re.DOTALL)
 _NUMBER = re.compile(r"\d[\d.]*(e[-+]?\d+)?")
 
@@ -124,7 +124,7 @@ def give_again(plain: list[list[Any]]) -> None:
             warnings.warn(text, category, stacklevel=3)
 
 
-#: What `verbose` asks for: nothing, a line per stage, or a line per step too.
+#: Levels of `verbose`: no line, a line per stage, a line per step.
 QUIET, STAGES, STEPS = 0, 1, 2
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from .table import Column
 
-#: A column whose unexplained share of variance is at most this is collinear with the others.
+#: A column with at most this unexplained share of variance is collinear.
 COLLINEAR = 1e-10
-#: The unexplained share of a perfect relation, which keeps statistics finite.
+#: Unexplained share of a perfect relation, to keep statistics finite.
 SMALLEST_SHARE = 2e-15
 
 
@@ -87,7 +87,7 @@ def log_unexplained_share(y: np.ndarray, basis: np.ndarray) -> float:
     return float(np.log(max(np.vecdot(rest, rest) / total, SMALLEST_SHARE)))
 
 
-#: Number of bits that are compared, of 53: some 10 digits.
+#: Compared bits, of 53: about 10 digits.
 BITS = 33
 
 
@@ -114,7 +114,7 @@ def comparable_number(value: float) -> float:
 
 
 #: A column whose standard deviation is below this share of its largest value, or up to twice of it, counts as constant:
-#: rounding has left too little of what it was.
+#: rounding has destroyed too much of it.
 SMALLEST_SPREAD = 1e-14
 
 

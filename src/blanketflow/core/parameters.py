@@ -378,7 +378,7 @@ class Configurable:
             return copyreg.__newobj__, (type(self),), self.__dict__
         return _of_id, (".".join(package), self.card.id), self.__dict__
 
-    # scikit-learn's clone and grid search reach into nested objects by these two.
+    # scikit-learn's clone and grid search need these two for nested objects.
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, as in scikit-learn."""
         return self.options()
@@ -401,7 +401,7 @@ def _of_id(package: str, identifier: str) -> Any:
     return found.__new__(found)
 
 
-#: What texts say a size, and how many bytes the units are: those of disks, as in `BLANKETFLOW_MAX_GB`.
+#: Pattern of sizes, and bytes of the units, decimal as for disks and `BLANKETFLOW_MAX_GB`.
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(B|KB|MB|GB|TB|)", re.IGNORECASE)
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-#: What makes a text a formula when it begins with it; the wide signs do where Japanese is written.
+#: First characters of spreadsheet formulas; the full-width ones are for Japanese locales.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -85,11 +85,11 @@ def _is_hidden(character: str) -> bool:
     return character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
-#: An environment variable that a configuration names: its value is not in the text.
+#: Reference to an environment variable, whose value is not in the text.
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-#: What stands for a secret.
+#: Replacement of a secret.
 HIDDEN = "***"
-#: Keys whose values say which data are meant and how they are written.
+#: Harmless keys, which name data and formats.
 _HARMLESS = re.compile(
     "acc(ession)?|alt|branch|charset|columns?|commit|database|dataset|date|day|dbname|delim(iter)?|dl|doi|download|"
     "driver|encoding|encrypt|end|export|ext|fields?|file(name)?|fmt|format|from|gid|headers?|host|ids?|inline|"
@@ -98,7 +98,7 @@ _HARMLESS = re.compile(
     "table|timeout|title|to|trustservercertificate|type|until|uri|v|ver|version(id)?|view|year",
     re.IGNORECASE,
 )
-#: A harmless value: short, and without signs that could begin a key of its own.
+#: A harmless value: short, and without characters that could start another key.
 _PLAIN = re.compile(r"[\w.,:+*/ ()~-]{0,100}")
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?:([a-z][a-z0-9+.-]*)://|https?:/)", re.IGNORECASE)
 # What a person means by user:password@, also where the password holds a sign that would end the host. Of a web server

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .errors import ParameterError, did_you_mean, shown
 from .parameters import Parameter
 
-#: Ends a pattern: all features whose names begin with what is before it.
+#: End of a pattern, which matches names with the prefix before it.
 ANY_END = "*"
 #: Features are not in groups.
 NO_GROUPS: Mapping[str, tuple[str, ...]] = {}
@@ -43,11 +43,11 @@ class Known(NamedTuple):
 
     included: tuple[str, ...]
     excluded: tuple[str, ...]
-    #: The tier of each feature, and of the target, that has one.
+    #: Tiers of features and target where known.
     tiers: dict[str, int]
-    #: The features of each group that stay together, two or more and none excluded, in the order of the table.
+    #: Features of each group, two or more, without excluded ones, in table order.
     feature_groups: dict[str, tuple[str, ...]]
-    #: What features cost that do cost something.
+    #: Costs of features that are not free.
     costs: dict[str, float]
 
     def n_candidates(self, n_features: int) -> int:

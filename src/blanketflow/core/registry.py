@@ -28,7 +28,7 @@ from .printable import printable
 if TYPE_CHECKING:
     from .parameters import Configurable
 
-#: How a card begins in the text of a file.
+#: Start of a card in source text.
 _CARD = re.compile(r'Card\(\s*id="([^"]+)"')
 
 
@@ -138,7 +138,7 @@ def is_foreign(chosen: Any) -> bool:
     return getattr(chosen, "wraps_others", False) or is_foreign(getattr(chosen, "model", None))
 
 
-#: Folders in which named modules are looked for, and the modules that were named and found; separated as in PATH.
+#: Folders searched for named modules, and the modules found, separated as in PATH.
 FOLDERS, MODULES = "BLANKETFLOW_PLUGIN_FOLDERS", "BLANKETFLOW_PLUGIN_MODULES"
 
 

@@ -112,11 +112,11 @@ class CIResults:
         return dict(zip((f.name for f in fields(self)), self.arrays, strict=True))
 
 
-#: The share of a feature's information about the target from which another one that keeps it stands in for it.
+#: Share of a feature's information that a substitute must keep.
 STANDS_IN = 0.95
-#: The lower end of the interval from which it is told, and its votes in folds count, that it does.
+#: Lower end of the interval from which a stand-in is reported, and its votes in folds count.
 SURE = 0.8
-#: Sets of which one is enough that are named, and features that are named of each.
+#: Numbers of sets, and of features of each, that are named.
 MOST_SETS, MOST_NAMED = 3, 5
 
 

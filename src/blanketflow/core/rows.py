@@ -8,12 +8,12 @@ from .errors import DataError
 from .parameters import Parameter
 from .seeds import derive_rng, derive_seed
 
-#: What an inner fold works on: all rows but its part, or its part.
+#: Rows of an inner fold: all rows but its part, or its part.
 FOLD_ROWS = ("train", "part")
-#: Outer splits of which each holds out one group, and the most groups: each has a whole search.
+#: Outer splits that each hold out one group, and the maximum, since each is a whole search.
 LEAVE_GROUP_OUT = "leave-group-out"
 MOST_GROUPS = 100
-#: Parts of the training rows for the score at the groups that were not held out.
+#: Parts of the training rows for the score on the groups that were not held out.
 SEEN_PARTS = 5
 
 
@@ -75,7 +75,7 @@ def sampled(rows: np.ndarray, target: np.ndarray, max_rows: int | None, seed: in
         return rows
     rng = derive_rng(seed, "max_rows")
     order = np.lexsort([rng.random(len(rows)), target[rows]])
-    # One row of each of so many equal stretches, at the same place in all of them.
+    # One row of each equal stretch, at the same place.
     places = ((np.arange(max_rows) + rng.random()) * (len(rows) / max_rows)).astype(np.int64)
     return rows[np.sort(order[np.minimum(places, len(rows) - 1)])]
 
@@ -100,7 +100,7 @@ CONFIRM = Parameter(
     at_most=0.9,
     nullable=True,
 )
-#: The key, and the argument, that says how often the rows are divided.
+#: Key and argument of the number of splits.
 CONFIRM_SPLITS = Parameter(
     "integer",
     "How many times confirm divides the rows at random, each time with a search and with tests of its own, whose "
@@ -110,7 +110,7 @@ CONFIRM_SPLITS = Parameter(
 )
 #: Fewest rows to search on, and to confirm on; with groups, fewest groups.
 FEWEST = 10
-#: So many rows with neighbouring numbers of the target are divided at random among themselves.
+#: Rows with neighbouring target values in one stratum.
 STRATUM = 20
 
 

@@ -11,7 +11,7 @@ from .errors import ParameterError
 if TYPE_CHECKING:
     import numpy as np
 
-#: The seed that all random numbers of a run are derived from, where no other is given.
+#: Default seed.
 DEFAULT_SEED = 2026
 
 

@@ -31,7 +31,7 @@ __all__ = [
     "sort_labels",
 ]
 
-#: Rows that are labelled at a time.
+#: Rows per block of labels.
 LABELLED = 2**20
 
 
@@ -57,7 +57,7 @@ class Table:
     (['a', 'b'], 2)
     """
 
-    #: Whether its cells are known; a table without rows has `engine_of`, which gives the engine of a test on it.
+    #: Whether cells are known; a table without rows has `engine_of`, which returns the engine of a test.
     has_rows: ClassVar[bool] = True
 
     def __init__(self, columns: Sequence[Column], design: Design | None = None) -> None:
@@ -82,7 +82,7 @@ class Table:
     def position(self, key: str | int) -> int:
         """Return the position of a column, given its name or position."""
         if type(key) is not int:
-            # The target stands last, and is asked for most: for it alone a wide table needs no dictionary.
+            # The target is last and used most; for it alone a wide table needs no dictionary.
             is_last = bool(self.names) and key == self.names[-1]
             position = len(self.names) - 1 if is_last else self._positions.get(key)
             if position is not None:
@@ -300,9 +300,9 @@ def sort_labels(labels: Iterable[str]) -> list[str]:
     return [label for _, label in sorted(zip(values, labels, strict=True))]
 
 
-#: What weights are, as a configuration says it: numbers of equal rows, or how much of a population each row stands for.
+#: Kinds of weights: numbers of equal rows, or population members per row.
 COUNTS, SAMPLING = WEIGHTS_ARE = ("counts", "sampling")
-#: With fewer clusters than this the p-values of tests that know the design may be too small; see docs/sample-design.md.
+#: With fewer clusters, p-values of design-based tests may be too small; see docs/sample-design.md.
 ENOUGH_CLUSTERS = 40
 
 
@@ -410,7 +410,7 @@ def natural_key(name: str) -> tuple[list[str | tuple[int, str]], str]:
     return parts, name
 
 
-#: Numbers with at most this many different values are taken as levels: they are not binned, nor imputed by residuals.
+#: Numbers with at most this many distinct values are levels: neither binned nor imputed by residuals.
 FEW_VALUES = 10
 
 

@@ -15,7 +15,7 @@ from .table import Column, labelled
 #: A numeric target with at most this many distinct whole values, each seen 5 times on average, is a class label.
 MAX_NUMERIC_CLASSES = 20
 ROWS_PER_NUMERIC_CLASS = 5
-#: A class is rare if it has less than this share of what it would have if all were equal.
+#: A class is rare below this share of its rows if all classes were equal.
 RARE = 0.7
 
 

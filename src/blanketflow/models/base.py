@@ -228,7 +228,7 @@ class LazyEstimator:
 
         return float((accuracy_score if self.task == CLASSIFICATION else r2_score)(y, self.predict(X)))
 
-    # The rest is what scikit-learn's clone, scorers and cross-validation need.
+    # Needed by scikit-learn's clone, scorers and cross-validation.
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters."""
         return {"make": self.make, "task": self.task}

@@ -18,7 +18,7 @@ from .base import LazyEstimator, Model
 TIE = 1e-12
 #: The largest number of distances in memory at a time.
 MOST_DISTANCES = 10_000_000
-#: From so many rows on, a tree search is faster up to so many columns: at 48,000 rows it takes a third of the time with
+#: Minimum rows and maximum columns for a tree search: at 48,000 rows it takes a third of the time with
 #: five, and five times the time with fifteen.
 MANY_ROWS, FEW_COLUMNS = 20_000, 7
 

@@ -27,7 +27,7 @@ from ..core.seeds import derive_rng
 from ..core.table import Table
 from ..moves.steps import INCLUDED, Answer, Step, Tiers, standing, step
 
-#: What a search can say of itself, the most serious last.
+#: Statuses of a search, the most serious last.
 SERIOUSNESS = ("ok", "unreliable", "timeout")
 
 

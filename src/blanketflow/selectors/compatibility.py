@@ -61,7 +61,7 @@ def why_no_weights(method: Method | type[Method], test: CITest | None, confirm: 
     return None
 
 
-#: What a method may need of its test that is not measured within strata, in words.
+#: Measures that are not available within strata, in words.
 _NOT_WITHIN = {"entropy": "entropy", "hsic": "HSIC"}
 
 

@@ -16,7 +16,7 @@ from .base import Method, Problem
 
 #: `Wrapped` as a configuration names it.
 WRAPPED = f"{__name__}:Wrapped"
-#: What is said of something else.
+#: Message for other objects.
 NO_SELECTOR = "has no fit or no get_support: name a scikit-learn selector, or a subclass of Method."
 
 

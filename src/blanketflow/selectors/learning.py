@@ -45,7 +45,7 @@ def estimator_for(model: Any, target: Column, seed: int, X: np.ndarray, *trains:
     return build_prior(task)
 
 
-#: Cells of the permuted copies of rows that a model is asked of at once: 32 MB.
+#: Cells of permuted copies per prediction: 32 MB.
 MOST_CELLS = 2**22
 
 

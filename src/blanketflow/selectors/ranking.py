@@ -111,7 +111,7 @@ def heaviest_first(
     if threshold is not None:
         order = order[compared[order] > np.round(threshold / unit, DECIMALS)]
     order = order[:most]
-    # Among tied weights a later one may be larger by float noise.
+    # Later tied weights may be larger by float noise.
     importances = np.minimum.accumulate(weights[order])
     return [
         Step(features[i], float(weights[i]), importance=float(importance))
@@ -119,7 +119,7 @@ def heaviest_first(
     ]
 
 
-#: Parts of the cross-validation, and most features that it considers.
+#: Parts of the cross-validation, and its maximum number of features.
 N_PARTS, MOST_FEATURES = 5, 50
 
 

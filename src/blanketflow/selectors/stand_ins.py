@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .base import Problem
 
-#: Bins where relations bend: with more, tables would be too thin.
+#: Bins for nonlinear relations; with more, tables would be too sparse.
 FEW_BINS = 3
 
 
@@ -140,17 +140,17 @@ def _uncounted(problem: Problem) -> Iterator[BoundTest | None]:
         bound.n_tests, bound.allowance, bound.tally = n_tests, allowance, tally
 
 
-#: Features that keep less of a member's information are not listed, nor are those that say much less or much more.
+#: Minimum share of a member's information for a listed stand-in; candidates also need a similar amount of it.
 LISTED = 0.8
-#: The p-value, corrected for the number of features, above which a member says nothing about the target by itself.
+#: Corrected p-value above which a member has no marginal information on the target.
 SAYS_SOMETHING = 0.05
-#: Most members given which the information of another one is taken.
+#: Maximum conditioning set for a member's information.
 MOST_GIVEN = 3
-#: Tests that are made for all members of an answer, the most important first.
+#: Maximum tests for all members of an answer.
 MOST_TESTS = 100_000
-#: Of a standard normal: 95 % are between minus this and this.
+#: Standard normal quantile of a 95 % interval.
 Z = 1.959964
-#: Information that is less than this share of a member's is rounding.
+#: Smaller shares of a member's information are rounding.
 ROUNDING = 1e-9
 
 
@@ -231,7 +231,7 @@ def _of_member(
             rows = _shares(test, target, name, likely, others, of_given)
             if rows is not None:
                 return rows
-        # It says nothing that others do not say, or there are too few rows to tell.
+        # No information beyond the others, or too few rows.
     return _shares(test, target, name, likely, given, own)
 
 

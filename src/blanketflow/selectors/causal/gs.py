@@ -18,7 +18,7 @@ from ...moves.forward import BONFERRONI, Propose, admit_sets, every_set, random_
 from ...moves.steps import INCLUDED, MEMBER, Step, counts, is_dependent, step, strength_of, strongest_first
 from ..base import Method, Problem
 
-#: What the cards say alike of searches that test each member given all others.
+#: Shared card text of searches that test each member given all others.
 CORRECTION_GUARANTEE = (
     "; with correction, each kept feature is rejected given the other kept ones, but these were chosen on the same "
     "rows: no false discovery rate is proved"

@@ -177,7 +177,7 @@ def say_cycle(problem: Problem, members: Sequence[str]) -> None:
     problem.say("unreliable", f"admissions and removals contradict each other: the search came back to {names}.")
 
 
-#: Returns the admissions of one round for the members; none when the search is over.
+#: Returns the admissions of one round given the members, none at the end.
 Admit = Callable[[list[str]], Iterable[Step]]
 
 

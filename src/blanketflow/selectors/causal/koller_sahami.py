@@ -20,7 +20,7 @@ from ..filters.information_criteria import ADJUSTED, information_option
 
 #: Mutual informations are compared to this many decimals.
 DECIMALS = 12
-#: Most features of which all pairs are kept, in 8 GB.
+#: Maximum features with all pairs in memory, 8 GB.
 MOST_IN_PAIRS = 32_000
 
 

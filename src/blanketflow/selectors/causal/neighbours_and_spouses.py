@@ -19,7 +19,7 @@ from ..base import Method, Problem
 
 #: Which columns are neighbours: those found by both searches, by either search, or by the target's own search.
 SYMMETRIES = ("and", "or", "none")
-#: What the cards of these methods say alike: the cost of parents and children (PC), and of Markov blankets (MB).
+#: Shared card texts: costs of parents and children (PC), and of Markov blankets (MB).
 PC_COST = (
     "d tests, then at most d 2^|PC| tests given up to max_k conditions; the same for each candidate with a symmetry "
     "correction"

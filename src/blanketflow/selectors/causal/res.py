@@ -198,7 +198,7 @@ class Rows:
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, sizes: Sequence[int]) -> None:
         self._X, self._Y = _Scale(X), _Scale(Y)
-        # The solver divides by the length of a group's columns: constant columns stay out, their coefficients are 0.
+        # The solver divides by the length of a group's columns, so constant columns are left out with coefficient 0.
         self._columns = np.flatnonzero(self._X.varies)
         counts = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[self._columns])
         self._starts = np.concatenate([[0], np.cumsum(counts[counts > 0])])
@@ -281,7 +281,7 @@ class _Scale:
         return (columns - self._centre) * self._factor
 
 
-#: Shares of the largest penalties between which the best are sought.
+#: Range of shares of the largest penalties.
 SMALLEST, LARGEST = 0.001, 0.1
 
 

@@ -25,7 +25,7 @@ from ...moves.steps import PARENT_OR_CHILD, Step, is_dependent, step
 from ..base import Problem
 from .neighbours_and_spouses import MB_COST, MB_GUARANTEE, PC_COST, Neighbourhoods, ParentsAndChildren
 
-#: What the cards of these methods say alike.
+#: Shared card texts.
 PC_GUARANTEE = (
     'exact parents and children with symmetry "and", exact tests, faithful data and no limit on conditioning sets; a '
     'superset of them without the symmetry correction; with correction and symmetry "and", false discovery rate at '

@@ -16,7 +16,7 @@ from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Problem
 from ..ranking import RankingMethod
 
-#: How mutual informations are estimated from counts.
+#: Estimates of mutual information from counts.
 ADJUSTED, PLUG_IN = "adjusted", "plug-in"
 
 

@@ -140,7 +140,7 @@ class FisherMarkov(RankingMethod):
 DECIMALS = 12
 #: Correlations with the residual at or below it are none.
 SMALLEST = 1e-10
-#: What a column of unit norm must have outside the span of others not to be one of their combinations.
+#: Minimum length outside the span of others of a column that is no combination of them.
 SMALLEST_OUTSIDE = 1e-8
 
 
@@ -214,7 +214,7 @@ def _path(columns: np.ndarray, starts: np.ndarray, residual: np.ndarray) -> Iter
             basis = np.hstack([basis, added])
         if not is_out.any():
             return
-        # The active features' products with the residual shrink in proportion, whatever the others' do.
+        # The active features' products with the residual shrink in proportion.
         towards = basis @ (basis.T @ residual)
         change = towards.T @ columns
         left = np.where(is_out, np.round(_shares_left(active, products, change, starts), DECIMALS), -1.0)

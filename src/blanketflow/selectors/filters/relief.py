@@ -15,7 +15,7 @@ from ...moves.steps import Step
 from ..base import Problem
 from ..ranking import RankingMethod, heaviest_first
 
-#: Distances held at a time.
+#: Distances in memory at a time.
 CELLS = 2**22
 #: Mean differences are compared to this many decimals, so that float noise does not decide which rows are nearest.
 DECIMALS = 12
@@ -32,7 +32,7 @@ class Neighbours:
 
 #: From distances, shape (b, n), infinite from a row to itself, and the rows' groups: each row's neighbours by group.
 Choose = Callable[[np.ndarray, np.ndarray], Neighbours]
-#: Rows, their neighbours, and how much each pair counts.
+#: Rows, their neighbours, and weights of the pairs.
 Pairs = Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -115,7 +115,7 @@ def _by_distance(y: np.ndarray, values: np.ndarray, is_level: np.ndarray, pairs:
 
     y = y * 0.5
     y = (y - y.min()) / (float(np.ptp(y)) or 1.0)
-    # Shares of near pairs whose targets differ or not, each a matter of degree, and how much the features differ there.
+    # Shares of near pairs with different and equal targets, in degrees, and differences of features there.
     n_other, n_same, other, same = 0.0, 0.0, np.zeros(len(values)), np.zeros(len(values))
     for first, second, share in pairs:
         distance = np.abs(y[first] - y[second])

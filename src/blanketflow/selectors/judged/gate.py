@@ -18,15 +18,15 @@ from .pace import Pace
 from .portfolio import Rows, boosted_model
 from .yardstick import scores_of
 
-#: Levels of the test of single columns and of that of trees on all: together they find something in 5 % of noise.
+#: Levels of the tests of single columns and of trees on all columns; together 5 % false positives.
 LEVEL, LEVEL_OF_TREES = 0.03, 0.02
 #: Permutations of the target: p-values are whole multiples of the inverse of one more.
 N_PERMUTATIONS, N_OF_TREES = 399, 49
-#: Chance with which what is said to be visible would have been seen, as the quantile of a standard Gaussian: 0.95.
+#: Power of the effect reported as detectable, 0.95, as a standard Gaussian quantile.
 POWER = 1.645
-#: Columns and permutations that are looked at together, which limits memory.
+#: Columns and permutations per block, to limit memory.
 BLOCK, BLOCK_OF_ORDERS = 1000, 50
-#: Parts of the rows that trees predict in turn, and the most columns that they read: the best by rank correlation.
+#: Parts of the rows that trees predict, and maximum number of columns, the best by rank correlation.
 N_PARTS, MOST_OF_TREES = 5, 2000
 
 

@@ -23,11 +23,11 @@ from .pace import Pace
 from .portfolio import CONSENSUS, FIRST, RANKINGS, Rows, by_mean_rank, log_ranks
 from .yardstick import AUTO, ERROR, LOG_LOSS, calibrated, judged_target, log_loss, roc_auc, yardstick
 
-#: Numbers of features that are judged; of more than 200 features, up to half of them.
+#: Evaluated numbers of features; above 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
-#: Rows that are judged; of more rows so many are drawn.
+#: Maximum rows; of more, a sample is drawn.
 MOST_ROWS = 2000
-#: Rounds in which all rankings are judged, at every third size. Then the best are judged at all sizes, there too.
+#: Rounds with all rankings, at every third size. Then the best are evaluated at all sizes.
 FIRST_ROUNDS, COARSE = 2, 3
 
 

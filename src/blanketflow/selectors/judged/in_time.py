@@ -11,12 +11,12 @@ from ...core.limits import LimitReached
 from .held_out import MOST_ROWS, Judged
 from .pace import Pace
 
-#: Rows that the first look takes.
+#: Rows of the first look.
 FEW_ROWS = 250
-#: About how many times as long as the look judging as many rows to the end takes.
+#: Approximate time of a complete evaluation of as many rows, in multiples of the look.
 TIMES_THE_LOOK = 20
 
-#: What fits need; loading it takes seconds.
+#: Modules for fits, which take seconds to import.
 LOADED = ("lightgbm", "scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.neighbors", "sklearn.dummy")
 
 

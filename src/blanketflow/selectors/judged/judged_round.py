@@ -20,9 +20,9 @@ from .pace import Pace
 from .portfolio import Rows, boosted_model, linear_model, rankings
 from .yardstick import ERROR, LOG_LOSS, smoothed
 
-#: All features, and none: the references, beside each ranking with its numbers of features.
+#: The references: all features, and none.
 ALL, NONE = "all", "none"
-#: Sets of so few features are judged first: models learn from them in little time.
+#: Sets of up to so many features are evaluated first, since models are fitted to them quickly.
 FEW_FEATURES = 32
 #: A ranking and a number of features.
 Candidate = tuple[str, int]
@@ -104,7 +104,7 @@ class Judge:
         done: dict[str, Any] = {"orders": {}, "losses": losses, "n_tests": this.n_tests, "n_fits": 0, "stopped": ""}
         known, orders, before = set(this.known), dict(this.orders), self.pace.n_fits
         try:
-            # The numbers are finite, and the parameters ours: checking both is a seventh of the time on a small table.
+            # The numbers are finite and the parameters valid: checks take a seventh of the time on a small table.
             # The matrices are small, and threads would wait for each other.
             with config_context(assume_finite=True, skip_parameter_validation=True), threadpool_limits(1):
                 for chosen in map(np.sort, self._in_turn(this, alive, sizes, orders, counts)):

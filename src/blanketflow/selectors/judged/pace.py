@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ...core.limits import LimitReached, time_is_over
 
-#: The share of a time limit that is kept for what follows the last fit: the choice, its correction, the stand-ins.
+#: Share of a time limit reserved for the work after the last fit: choice, correction, stand-ins.
 KEPT_BACK = 0.1
 
 

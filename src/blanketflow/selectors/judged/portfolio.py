@@ -32,7 +32,7 @@ from ..learning import estimator_for, own_weights, task_of
 from ..ranking import RankingMethod
 from .pace import Pace
 
-#: Strengths of the penalty on the path of the lasso, and the last as a share of the first, which lets nothing in.
+#: Number of lasso penalties, and the last as a share of the first, at which no column enters.
 N_PENALTIES, LAST = 30, 1e-3
 
 
@@ -109,9 +109,9 @@ def _weights(rows: Rows, model: Model, blocks: list[slice]) -> np.ndarray:
 
 #: Level at which the search for a blanket admits features: a loose one, since beginnings of its order are judged.
 ALPHA = 0.1
-#: Features that take part where each is compared with those that were taken; the others follow by mutual information.
+#: Maximum features for rankings that compare features; the others follow by mutual information.
 MOST_COMPARED = 100
-#: Differences between two rows in one feature that Relief looks at. Of more rows some are drawn.
+#: Maximum differences that Relief computes; beyond, rows are sampled.
 MOST_DIFFERENCES, FEWEST_ROWS = 200_000_000, 30
 
 
@@ -226,11 +226,11 @@ class Rows:
         return self.search(*found, prior=prior, finds_stand_ins=False)
 
 
-#: Features that a table is cut to before it is ranked, by mutual information; those that are cut follow in that order.
+#: Maximum features, preselected by mutual information; the others follow in that order.
 MOST_RANKED = 2000
-#: The name of the ranking by the mean of the logarithms of the others' ranks.
+#: Name of the ranking by the mean logarithm of the others' ranks.
 CONSENSUS = "consensus"
-#: The ranking that is made first: it takes the least time.
+#: First ranking, as the fastest.
 FIRST = "f-test"
 
 #: The rankings but for the consensus, each with the number of features that it takes, of more the first by information.

@@ -15,7 +15,7 @@ from .held_out import Judged
 from .judged_round import ALL, NONE
 from .yardstick import LOG_LOSS, SPOKEN
 
-#: Features that a sentence names.
+#: Number of features named in a sentence.
 MOST_NAMED = 12
 
 

@@ -16,14 +16,14 @@ from ...models.metrics import SMALLEST_PROBABILITY
 from ..learning import task_of
 
 ERROR, LOG_LOSS, R2, NORMAL_SCORES = "error", "log-loss", "r2", "normal-scores"
-#: What each is spoken of as: a name in tables, and one in sentences.
+#: Names of each metric, in tables and in sentences.
 SPOKEN: Mapping[str, tuple[str, str]] = {
     ERROR: ("accuracy", "accuracy"),
     LOG_LOSS: ("roc_auc", "ROC AUC"),
     R2: ("r2", "R²"),
     NORMAL_SCORES: ("r2", "R² of the target's normal scores"),
 }
-#: Those by which a share of what can be gained over no feature may be lost, and no fixed amount.
+#: Metrics with a relative tolerance: a share of the possible gain over no feature.
 BY_GAIN = (LOG_LOSS, NORMAL_SCORES)
 AUTO = "auto"
 CHOICES = (AUTO, *SPOKEN)

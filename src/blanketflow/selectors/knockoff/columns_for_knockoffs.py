@@ -130,14 +130,14 @@ class TakesCovariance:
         return {**super().options(), "covariance": written}  # type: ignore[misc]
 
 
-#: Most columns that the spread of a row is estimated by, and most rows and columns that are looked at.
+#: Maximum columns to estimate the spread of a row, and maximum rows and columns to test for it.
 MOST_COLUMNS, LOOKED_AT_ROWS, LOOKED_AT_COLUMNS = 1000, 2000, 200
-#: Fewest columns by which the spread of a row can be told, and fewest values of a column that is a number here.
+#: Minimum columns to estimate the spread of a row, and minimum values of such a column.
 FEWEST_COLUMNS, FEWEST_VALUES = 10, 10
-#: From which `shared_spread` on rows count as differing in spread. Rows from t of 5 degrees of freedom have 0.2 and of
+#: `shared_spread` from which rows differ in spread. Rows from t of 5 degrees of freedom have 0.2 and of
 #: 10 degrees 0.1, Gaussian ones 0.
 SHARED = 0.05
-#: Cells further from 0 than so many standard deviations count as so many: tails of one column say little of a row.
+#: Cut of cells, in standard deviations, since tails of one column are not informative about a row.
 _CUT = 2.0
 _ROUNDS, _CHANGE = 50, 1e-4
 

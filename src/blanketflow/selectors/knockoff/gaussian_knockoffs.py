@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: What is left of the largest possible distance, so that rounding makes no eigenvalue negative.
+#: Share of the largest possible distance, so that rounding makes no eigenvalue negative.
 INSIDE = 1.0 - 1e-9
-#: Steps of a sweep that are kept apart before they enter the whole inverse at once, which is faster.
+#: Steps of a sweep that are applied to the inverse at once, which is faster.
 TOGETHER = 64
 #: The search ends when a sweep changes its sum by less than this share, or after so many sweeps.
 SMALLEST_CHANGE, MOST_SWEEPS = 1e-4, 50
@@ -69,7 +69,7 @@ def _improve(inverse: np.ndarray, s: np.ndarray, columns: range) -> None:
     inverse += (added * weights) @ added.T
 
 
-#: The constructions, and up to how many columns ``auto`` takes the one that costs the cube of their number.
+#: Constructions, and the maximum number of columns for which ``auto`` uses the one of cubic cost.
 MINIMUM_RECONSTRUCTABILITY, EQUICORRELATED, AUTO = "mvr", "equicorrelated", "auto"
 MOST_BY_SWEEPS = 2000
 #: Eigenvalues of correlations below it are raised to it: copies of columns, and combinations of others.
@@ -167,9 +167,9 @@ def shrinkage(columns: np.ndarray) -> float:
     return min(1.0, (apart - together) / n / distance) if distance > 0 else 1.0
 
 
-#: Numbers of factors that are compared if none is given, and the least share of a column that is its own.
+#: Maximum default number of factors, and minimum own share of a column.
 MOST_FACTORS, SMALLEST_OWN = 20, 1e-3
-#: Of more rows and columns than this the components are found by iteration, with so many rounds.
+#: Above this many rows and columns components are computed iteratively, in so many rounds.
 MOST_BY_PRODUCTS, N_ROUNDS = 2000, 7
 #: The search for distances ends when a round changes its sum by less than this share, or after so many rounds.
 SMALLEST_GAIN, MOST_ROUNDS = 1e-6, 200
@@ -250,7 +250,7 @@ class FactorLaw(KnockoffLaw):
         """Return knockoffs of columns, a block of rows at a time."""
         scaled = self.loadings / self.own[:, np.newaxis]
         values, axes = np.linalg.eigh(np.eye(self.loadings.shape[1]) + self.loadings.T @ scaled)
-        # The covariance that is left is diag(2 s - s^2 / own) + shared shared'.
+        # The residual covariance is diag(2 s - s^2 / own) + shared shared'.
         shared = (scaled @ (axes / np.sqrt(values))) * self.distances[:, np.newaxis]
         alone = np.sqrt(np.maximum(2.0 * self.distances - self.distances**2 / self.own, 0.0))
         ratio, found = self.distances / self.own, np.empty(columns.shape)
@@ -271,11 +271,11 @@ def factor_law(columns: np.ndarray, n_factors: int | None = None) -> FactorLaw:
 
 #: Bandwidths that are compared if none is given; each needs so many rows.
 MOST_BANDS, ROWS_EACH = 20, 10
-#: What correlations are shrunken by, so that copies of a column do not make them singular.
+#: Shrinkage of correlations, so that copies of a column do not make them singular.
 SHRUNKEN = 1e-6
-#: Columns at a time; and the columns whose distances are found together, with so many on each side.
+#: Columns per block; columns per window of distances, and its margin on each side.
 BLOCK, CORE, MARGIN = 256, 128, 64
-#: How close the share of the distances that is allowed is found.
+#: Tolerance of the factor by which distances are reduced.
 CLOSE = 1e-3
 
 

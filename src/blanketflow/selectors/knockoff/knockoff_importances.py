@@ -23,9 +23,9 @@ from ..filters.linear_similarity import target_columns
 from ..learning import estimator_for, own_weights
 from .knockoff_pairs import Pair
 
-#: The ways, in the words of the parameter.
+#: Values of the parameter `importance`.
 LASSO, CORRELATION, MODEL, TEST = "lasso", "correlation", "model", "test"
-#: Parts held out, one after the other.
+#: Parts of the cross-validation.
 N_PARTS = 5
 
 
@@ -142,13 +142,13 @@ def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarra
     return np.abs(final).sum(axis=0)
 
 
-#: Strengths of the penalty on the path, the last as a share of the first, which lets nothing in.
+#: Number of penalties, and the last as a share of the first, at which no column enters.
 N_PENALTIES, LAST = 30, 0.01
-#: The path ends when so many penalties in a row predicted held-out rows worse than the best before them.
+#: The path ends after so many penalties in a row with worse held-out predictions than the best.
 WORSE = 2
 #: Sums of squared errors are compared to this many decimals of the target's, so that float noise does not decide.
 DECIMALS = 12
-#: What is added to the products of a column with itself, as a share of it, so that copies have a root.
+#: Relative ridge on the diagonal, so that copies have a Cholesky root.
 ADDED = 1e-10
 
 

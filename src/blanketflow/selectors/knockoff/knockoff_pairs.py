@@ -19,7 +19,7 @@ from ...models.encode import design
 from ..base import Problem
 from .gaussian_knockoffs import KnockoffLaw
 
-#: What is known of the features, in the words of the parameter.
+#: Values of the parameter `law`.
 GAUSSIAN, MARKOV_CHAIN, NETWORK = "gaussian", "markov-chain", "network"
 
 
@@ -113,7 +113,7 @@ def discrete_pairs(
         return DiscretePairs(features, known, np.column_stack(codes), groups)
     levels = [levels_of(column, where) for column in features.columns]
     coded = np.column_stack([codes_of(c, of, where) for c, of in zip(features.columns, levels, strict=True)])
-    # In table order: columns of groups stand side by side in `names`.
+    # In table order; columns of a group are adjacent in `names`.
     arcs = chain_arcs(sorted(names, key=problem.table.position)) if arcs is None else arcs
     return DiscretePairs(features, estimated_law(names, levels, coded, arcs, where), coded, groups)
 
@@ -143,7 +143,7 @@ def conditional_pairs(
         product, others = factors.pop(members)
         of_members = [sizes[v] for v in members]
         own = np.ravel_multi_index(tuple(codes[:, list(members)].T), of_members)
-        # The law of the members given what is held: the other features at their values.
+        # The law of the members given the values of the other features.
         flat = product.reshape(*product.shape[:2], -1)
         at = np.ravel_multi_index(tuple(codes[:, list(others)].T), [sizes[v] for v in others]) if others else 0 * own
         held = flat[np.arange(len(own)) if len(flat) > 1 else 0, :, at]
@@ -154,7 +154,7 @@ def conditional_pairs(
             )
         drawn = choose(members, held / held.sum(axis=1, keepdims=True))
         knockoffs[:, list(members)] = np.stack(np.unravel_index(drawn, of_members), axis=1)
-        # What a pair says of the others is the same when it is exchanged; the sum is the knockoff's denominator.
+        # The factor of a pair is unchanged when it is exchanged; the sum is the knockoff's denominator.
         both, total = _picked(product, own) * _picked(product, drawn), product.sum(axis=1)
         message = np.divide(both, total, out=np.zeros(both.shape), where=total > 0)
         if others:
@@ -175,7 +175,7 @@ def drawn_pairs(
 
     def choose(members: tuple[int, ...], probabilities: np.ndarray) -> np.ndarray:
         passed = rng.random((len(probabilities), 1)) * probabilities.sum(axis=1, keepdims=True)
-        # Rounding may leave the last sum below the number drawn: then it is the last combination that is possible.
+        # By rounding, the last sum may be below the number drawn: take the last possible combination.
         last = probabilities.shape[1] - 1 - np.argmax(probabilities[:, ::-1] > 0, axis=1)
         return np.minimum((np.cumsum(probabilities, axis=1) <= passed).sum(axis=1), last)
 

@@ -31,7 +31,7 @@ from ..judged.verdict import rests_on_in_words, verdict
 from ..judged.yardstick import AUTO, BY_GAIN, CHOICES
 from ..stand_ins import with_stand_ins
 
-#: Labels are names of rows if there are so many, and so many for each row, as findings of tables have it.
+#: Minimum number of labels, and per row, of a column of row names, as in the findings of tables.
 FEWEST_NAMES, LEAST_SHARE_OF_NAMES = 20, 0.9
 
 
@@ -249,7 +249,7 @@ def _may_answer(judged: Judged, n_included: int, is_allowed: np.ndarray) -> np.n
     return may
 
 
-#: Features and tests beyond which no blanket is looked for: it would take longer than the judging of sets.
+#: Maximum features and tests for the search of roles, which would take longer than the evaluation.
 MOST_FEATURES, MOST_TESTS = 100, 5000
 
 

@@ -148,16 +148,16 @@ def _double(p_values: np.ndarray, log_p: np.ndarray, at: list[int]) -> None:
     p_values[at] = np.minimum(2 * p_values[at], 1.0)
 
 
-#: Rounds in which the scaled lasso finds the level of the noise, and the change of it that ends them.
+#: Maximum rounds of the scaled lasso, and the change of the noise level that ends them.
 ROUNDS, CLOSE = 30, 1e-4
-#: Penalties of the lasso that are tried, as multiples of the one under which noise alone lets nothing in.
+#: Lasso penalties, in multiples of the one at which no column enters by noise.
 PENALTIES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
-#: Where the law is estimated, no smaller penalty is tried than that under which a lasso keeps this share of the rows as
-#: columns: what is left of the target then says too little of its noise.
+#: With an estimated law, penalties end where a lasso keeps this share of the rows as
+#: columns: the residual then no longer reflects the noise of the target.
 MOST_KEPT = 0.25
 #: More degrees of freedom than this share of the rows count as this share.
 MOST_FREEDOM = 0.999
-#: A column of which the others leave less than this share of its variance is a copy of them.
+#: A column with less than this residual share of variance given the others is a copy of them.
 SMALLEST_SHARE = 1e-8
 
 
@@ -275,7 +275,7 @@ def dcrt_p_values(
                 continue
             products = left[:, own].T @ r
             found = np.trace(np.linalg.solve(covariance, products) @ np.linalg.solve(of_target, products.T))
-            # The residuals of a fit are smaller than the noise; this matters to nothing where the law is known.
+            # The residuals of a fit are smaller than the noise; irrelevant if the law is known.
             statistics[feature] = found if correlations is not None else found * max(n - n_kept - 1, 1) / n
             dof[feature] = products.size
     return statistics, *chi2_tail(statistics, dof)

@@ -280,7 +280,7 @@ class Knockoffs(TakesCovariance, Method):
                 f"{instead}",
             )
         problem.check_time()
-        # Only with the later estimates, so that results of earlier configurations stay as they are, to the last bit.
+        # Only with the later estimates, so that earlier configurations give bit-identical results.
         by_products = isinstance(self.covariance, str)
         return GaussianPairs(columns, owners, self._law(columns, correlations), by_products, spreads, is_spread)
 

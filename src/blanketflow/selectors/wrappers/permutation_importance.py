@@ -20,9 +20,9 @@ from ..learning import Importances
 
 #: Share of the largest importance below which a difference is rounding.
 SAME = 1e-12
-#: The model if none is given. 100 permutations of a forest of 100 trees take 17 times as long and find no more.
+#: Default model. A forest of 100 trees takes 17 times as long and finds no more.
 SMALL_FOREST = {"type": "forest", "n_estimators": 20}
-#: Distributions that a feature's null importances can be taken to follow.
+#: Distributions of null importances.
 NULLS = ("empirical", "normal", "lognormal", "gamma")
 
 

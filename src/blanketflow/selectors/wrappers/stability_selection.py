@@ -26,9 +26,9 @@ from ..filters.linear_similarity import SPFSLAR, FisherMarkov, target_columns
 from ..filters.relief import Relief
 from ..ranking import RankingMethod
 
-#: Features that are named in the sentence on an answer.
+#: Number of features named in a sentence.
 MOST_NAMED = 10
-#: The ranking by the order in which features enter the lasso's path; it is no method by itself.
+#: The ranking by order of entry into the lasso path, which is no method of its own.
 LASSO = "lasso"
 RANKINGS: dict[str, type[RankingMethod]] = {
     ranking.card.id: ranking for ranking in (CIFE, CMIM, DISR, FisherMarkov, JMI, MIFS, MIM, MRMR, Relief, SPFSLAR)
@@ -214,7 +214,7 @@ def halved(problem: Problem, rows: np.ndarray, seed: int, ranking: str) -> Probl
     return problem.on_rows(rows, seed, G2() if needs_test(ranking) else None)
 
 
-#: Penalties on the whole path, and the last as a share of the first, which lets nothing in.
+#: Number of penalties, and the last as a share of the first, at which no column enters.
 N_PENALTIES, LAST = 100, 1e-3
 #: Penalties of the first stretch of the path; each further stretch doubles it.
 FIRST_STRETCH = 25
@@ -258,7 +258,7 @@ def first_to_enter(features: Table, target: Column, most: int, column_counts: Se
     return entered[order][:most].tolist()
 
 
-#: Features with a path, and numbers of features at which it is told.
+#: Maximum features with a path, and points of a path.
 MOST_PATHS, MOST_POINTS = 30, 50
 
 
@@ -320,7 +320,7 @@ def most_selected(bound: float, n_features: int, threshold: float) -> int:
     return min(n_features, math.isqrt(math.floor(bound * (2 * threshold - 1) * n_features + ROUNDING)))
 
 
-#: Rows or groups with which both halves have two.
+#: Minimum rows or groups, two per half.
 FEWEST = 4
 
 

@@ -131,7 +131,7 @@ def _removals(worth: Worth, members: list[str], staying: Collection[str]) -> Ite
         members.remove(least)
 
 
-#: The largest number of cells of a matrix of the features that are looked at together, 32 MB.
+#: Cells of a matrix of features that are evaluated together, 32 MB.
 CELLS = 2**22
 
 
@@ -151,7 +151,7 @@ class Worth:
 
     def __post_init__(self) -> None:
         self._target, n_rows = self.problem.table[self.problem.target], self.problem.table.n_rows
-        # r2 and its like have no value on a single row.
+        # r2 and similar scores are undefined for a single row.
         n_parts = min(self.n_splits, n_rows // 2)
         if n_parts < 2:
             raise DataError(f"stepwise needs at least 4 rows to hold some out, but there are {n_rows}.")
