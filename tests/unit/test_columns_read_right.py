@@ -8,7 +8,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table, counted_from_least
-from blanketflow.core.errors import DataError, NumbersAsTextWarning, RowOrderWarning
+from blanketflow.core.errors import DataError, NumbersAsTextWarning, RowOrderWarning, SimilarLabelsWarning
 from blanketflow.core.table import Column, Table
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.sources import read_source
@@ -195,6 +195,18 @@ def test_nothing_is_said_of_numbers_labels_and_what_is_declared(enter):
     enter(TEXT.astype({"a": "category"}))
     enter(TEXT.assign(a=pd.to_numeric(TEXT["a"])))
     enter(Table([*as_table(TEXT).columns]))
+
+
+@pytest.mark.parametrize("way", ["fit", "select"])
+def test_labels_that_look_alike_are_named(way):
+    y = ["caf\u00e9", "cafe\u0301", "tea", "tea"] * (N // 4)
+    X = pd.DataFrame({"a": NOISE, "b": NOISE[::-1]})
+    with pytest.warns(SimilarLabelsWarning, match="column 'target' holds the labels .* look alike, as two"):
+        bf.IAMB().fit(X, y) if way == "fit" else bf.select(X, y, time_limit=20)
+    labels = pd.Series(y).str.normalize("NFC")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SimilarLabelsWarning)
+        bf.IAMB().fit(X, labels) if way == "fit" else bf.select(X, labels, time_limit=20)
 
 
 # Indexes of features and target in different orders.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.column_checks import warn_of_number_texts, warn_of_row_order
 from ..core.convert import as_table, column_of_objects, without_mask
-from ..core.errors import DataError
+from ..core.errors import DataError, SimilarLabelsWarning
 from ..core.table import Column, Table, check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
+from ..data.columns import by_look
 from ..search.confirmation import Confirmation, RepeatedConfirmation
 from ..search.sample import check_complete
 from ..search.search import Outcome
@@ -111,12 +113,27 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     if table is None:
         table = as_table(checked)
     warn_of_number_texts(type(selector).__name__, X, table, stacklevel=4)
+    _warn_of_similar_labels(type(selector).__name__, [target, *table.one_of_each()])
     selector._table_names = table.names
     selector._own_names = own_names(X)
     check_complete(table, selector.missing)
     while name in table.names:
         name = "_" + name
     return table, Column(name, target.kind, target.values, target.levels)
+
+
+def _warn_of_similar_labels(where: str, columns: Sequence[Column]) -> None:
+    """Warn of the first column with labels that look the same, but are of different characters."""
+    for column in columns:
+        alike = next((pair for pair in by_look(column.levels).values() if len(pair) > 1), None)
+        if alike:
+            warnings.warn(
+                f"{where}: column {column.name!r} holds the labels {alike[0]!a} and {alike[1]!a}, which look alike, as "
+                "two. Make one of them, as str.normalize of pandas does.",
+                SimilarLabelsWarning,
+                stacklevel=5,
+            )
+            return
 
 
 def _validated_table(selector: Any, table: Table, y: Any) -> Any:

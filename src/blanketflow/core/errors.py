@@ -153,6 +153,10 @@ class NumbersAsTextWarning(UserWarning):
     """A text column seems to hold numbers, but is read as labels."""
 
 
+class SimilarLabelsWarning(UserWarning):
+    """Labels look the same, but are of different characters, and are taken as different."""
+
+
 class RowOrderWarning(UserWarning):
     """Features and target have the same row labels in different orders; rows are matched by position."""
 

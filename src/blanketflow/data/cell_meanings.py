@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from ..core.formats import find_format
 from ..core.printable import listed, printable
 from ..core.table import Column, SparseValues, column_of_codes
 from .column_roles import setting
-from .columns import blocks_of, look, names_of
+from .columns import blocks_of, by_look, look, names_of
 from .columns_of_text import is_number
 from .dates import is_no_date, with_dates
 from .dialect import FoundOut
@@ -209,8 +208,6 @@ def _cells(columns: WideColumns) -> Any:
 
 # --- labels that look alike -------------------------------------------------------------------------------------------
 
-_EDGES = re.compile(r"(^|\n) | (\n|$)")
-
 
 def _with_labels(
     name: str, columns: list[Column], asked: str | None, as_read: Collection[str], found: list[FoundOut]
@@ -225,7 +222,7 @@ def _with_labels(
     done: list[Column] = []
     merged: dict[str, list[str]] = {}
     for column in columns:
-        looks = _looks(column.levels, asked is not None) if column.kind == CATEGORICAL else {}
+        looks = by_look(column.levels, asked is not None) if column.kind == CATEGORICAL else {}
         alike = next((pair for pair in looks.values() if len(pair) > 1), None)
         if alike and asked != "merge" and column.name not in as_read:
             raise DataError(
@@ -243,17 +240,3 @@ def _with_labels(
         told = f"labels of {column_name} that look alike were made one: {listed(levels)}"
         found.append(FoundOut(told, "similar_labels"))
     return done
-
-
-def _looks(levels: Sequence[str], with_case: bool) -> dict[str, list[str]]:
-    """Return the labels by how they look; only those that may look as another one does."""
-    text = "\n".join(levels)
-    is_plain = text.isascii() and text.replace("\n", "").isprintable() and not _EDGES.search(text)
-    if is_plain and not with_case:
-        return {}
-    found: dict[str, list[str]] = {}
-    for level in levels:
-        shown = level if level.isascii() and level.isprintable() and level == level.strip() else look(level)
-        key = "".join(shown.split()).casefold() if with_case else shown
-        found.setdefault(key, []).append(level)
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -118,6 +119,7 @@ def _mixed(values: np.ndarray, of_row: np.ndarray) -> np.ndarray:
 
 # --- which column names a table can have, and which column an unknown name probably means -----------------------------
 
+_EDGES = re.compile(r"(^|\n) | (\n|$)")
 #: A longer name comes from a header without separators, and does not fit into a chart.
 LONGEST_NAME = 1_000
 
@@ -166,6 +168,20 @@ def look(column: str) -> str:
     """Return a name as it looks: composed, and without invisible characters."""
     shown = "".join(c for c in column if unicodedata.category(c) not in ("Cf", "Cc"))
     return unicodedata.normalize("NFKC", " ".join(shown.split()))
+
+
+def by_look(levels: Sequence[str], with_case: bool = False) -> dict[str, list[str]]:
+    """Return labels by how they look, `with_case` whatever their case and blanks; empty if all are plain."""
+    text = "\n".join(levels)
+    is_plain = text.isascii() and text.replace("\n", "").isprintable() and not _EDGES.search(text)
+    if is_plain and not with_case:
+        return {}
+    found: dict[str, list[str]] = {}
+    for level in levels:
+        shown = level if level.isascii() and level.isprintable() and level == level.strip() else look(level)
+        key = "".join(shown.split()).casefold() if with_case else shown
+        found.setdefault(key, []).append(level)
+    return found
 
 
 def which_column(column: str, known: Collection[str]) -> str:

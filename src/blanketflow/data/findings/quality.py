@@ -15,7 +15,7 @@ from ...core.numerics import is_rounded_away
 from ...core.printable import listed, printable
 from ...core.table import Column, effective_rows
 from ..column_roles import RawTable
-from ..columns import missing_by_column
+from ..columns import look, missing_by_column
 from ..columns_of_text import is_number
 from ..missing_markers import listed_markers, texts_found, way_out
 from .finding import MOST_COLUMNS, Finding, n_rows_examined
@@ -44,8 +44,10 @@ def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
         found.append(Finding("number", (name,), f"{printable(name)} {what}", f"{advice}list it under categorical."))
     for column in [raw.target, *columns]:
         if len(column.levels) <= _MOST_LABELS and (pair := _spelled_twice(column.levels)):
-            shown = " and ".join(repr(printable(label)) for label in pair)
-            message = f"{listed([column.name])} has labels that differ only in case or blanks, such as {shown}"
+            is_same = look(pair[0]) == look(pair[1])
+            shown = " and ".join(ascii(label) if is_same else repr(printable(label)) for label in pair)
+            how = "look the same" if is_same else "differ only in case or blanks"
+            message = f"{listed([column.name])} has labels that {how}, such as {shown}"
             found.append(
                 Finding("spelling", (column.name,), message, "If they mean the same, set similar_labels: merge.")
             )
@@ -55,7 +57,7 @@ def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
 def _spelled_twice(levels: Sequence[str]) -> tuple[str, str] | None:
     seen: dict[str, str] = {}
     for level in levels:
-        other = seen.setdefault("".join(level.split()).casefold(), level)
+        other = seen.setdefault("".join(look(level).split()).casefold(), level)
         if other != level:
             return other, level
     return None
