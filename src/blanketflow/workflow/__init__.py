@@ -1,1 +1,1 @@
-"""The workflow around the methods: the plan, its jobs and stages, and what they collect."""
+"""The workflow around the methods: the plan, its jobs and stages, and the collected results."""

@@ -1,4 +1,4 @@
-"""Chooses the CI test for ``auto`` on each data set of a plan, before any job starts."""
+"""Replaces ``auto`` by a CI test for each data set of a plan, before any job starts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from .peek import Facts
 
 
 def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
-    """Return a configuration in which ``auto`` is replaced by a test for each data set.
-
-    If an equal test is configured already, it is used, so that its results are shared.
-    """
+    """Return a configuration in which each data set has a test for ``auto``; an equal configured test is reused."""
     ci_tests, chosen = dict(config.ci_tests), {}
     for dataset in config.datasets:
         asking = [
@@ -52,7 +49,7 @@ def smallest_fold(facts: Facts, config: Config, selector: Selector) -> int:
 
 
 def _entered(choice: Choice, ci_tests: dict[str, CITest]) -> str:
-    """Return the id of an equal configured test, or add the test under an unused id."""
+    """Return the id of an equal configured test, or add the test under a free id."""
     test, test_id = choice.configured(), choice.test_id
     equal = (
         name for name, known in ci_tests.items() if type(known) is type(test) and known.options() == test.options()

@@ -1,4 +1,4 @@
-"""From artefacts to frames: many small files become one table with the ids that their paths hold."""
+"""Collects the many small artefacts of a run into one table each, with the ids in their paths as columns."""
 
 from __future__ import annotations
 
@@ -43,14 +43,7 @@ def selections(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def members(paths: Sequence[Path], supplied: Collection[str] = ()) -> pd.DataFrame:
-    """Return the features kept by every shrink.parquet with dataset, split, selector and fold.
-
-    Parameters
-    ----------
-    paths : sequence of paths
-    supplied : collection of str
-        The selectors of which it comes from outside.
-    """
+    """Return the features in every shrink.parquet with its ids; `supplied` lists the external selectors."""
     rows = []
     for path in paths:
         ids = parse(path, ["shrink"]).ids
@@ -61,10 +54,7 @@ def members(paths: Sequence[Path], supplied: Collection[str] = ()) -> pd.DataFra
 
 
 def searches(paths: Sequence[Path]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the final searches by data set and selector, as `Search.as_dict` has them, in folds.parquet.
-
-    Those that no search by itself repeats are left out.
-    """
+    """Return the repeatable final searches (`Search.as_dict`) by data set and selector, from folds.parquet."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for path in paths:
         ids = parse(path, ["folds"]).ids
@@ -74,7 +64,7 @@ def searches(paths: Sequence[Path]) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def asked_search(provenance: Provenance) -> dict[str, Any] | str:
-    """Return the search that an aggregation was made from, as `Search.as_dict` has it, or why none repeats it."""
+    """Return the search behind an aggregation (`Search.as_dict`), or the reason why it cannot be repeated."""
     spec = json.loads(provenance.spec)
     asked = spec.get("search")
     if not asked or "supplied" in asked or "shards" in asked:
@@ -90,7 +80,7 @@ def asked_search(provenance: Provenance) -> dict[str, Any] | str:
 
 
 def notes(paths: Sequence[Path]) -> dict[str, list[str]]:
-    """Return what to know of the p-values of the final searches, by data set, in folds.parquet; each sentence once."""
+    """Return the notes on p-values of the final searches by data set, from folds.parquet, without duplicates."""
     found: dict[str, dict[str, None]] = {}
     for path in paths:
         ids = parse(path, ["folds"]).ids
@@ -101,7 +91,7 @@ def notes(paths: Sequence[Path]) -> dict[str, list[str]]:
 
 
 def stability_paths(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the stability paths of the final searches by data set and selector, in folds.parquet."""
+    """Return the stability paths of the final searches by data set and selector, from folds.parquet."""
     found = {}
     for path in paths:
         ids = parse(path, ["folds"]).ids
@@ -112,10 +102,7 @@ def stability_paths(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, An
 
 
 def samples(paths: Sequence[Path]) -> dict[tuple[str, str], list[int]]:
-    """Return of how many rows the searches by data set and selector took how many, in folds.parquet; of samples only.
-
-    It is that of the first fold of the first split.
-    """
+    """Return sample size and number of rows of each sampled search, from the first fold of the first split."""
     found: dict[tuple[str, str], list[int]] = {}
     for path in paths:
         ids = parse(path, ["folds"]).ids
@@ -125,9 +112,9 @@ def samples(paths: Sequence[Path]) -> dict[tuple[str, str], list[int]]:
 
 
 def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted.
+    """Return the rows of every evaluation with dataset and selector; model and metric are empty where none was fitted.
 
-    Where each split holds out a group, they have its name and rows, too: `group` and `n_rows`.
+    `group` and `n_rows` are set if each split holds out a group.
     """
     among, frames = ("evaluate", "evaluate_optimistic"), []
     for path in paths:
@@ -149,10 +136,7 @@ def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.Da
 
 
 def outcomes(select: Sequence[Path], evaluate: Sequence[Path], confirmed: Sequence[Path] = ()) -> pd.DataFrame:
-    """Return one row a search on a split, a confirmation or a model there, with status and reason.
-
-    There is none of a model or a confirmation without a blanket.
-    """
+    """Return status and reason of each search on a split, and of each confirmation or model that had a blanket."""
     rows, failed = [], set()
     for path in select:
         provenance = read_provenance(path)
@@ -194,7 +178,7 @@ def tables(paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
 
 
 def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None:
-    """Write a result table as Parquet, and as CSV beside it, whose texts are no formulas."""
+    """Write a result table as Parquet and CSV; texts in the CSV cannot be read as formulas."""
     import pyarrow as pa
 
     texts = frame.select_dtypes(exclude=["number", "bool"])
@@ -231,8 +215,8 @@ def tabulate(
 ) -> dict[str, pd.DataFrame]:
     """Return every table of `reporting.tables.TABLES` by name, for the tables job and for `compare`.
 
-    `spec` is `Plan.report_spec`. The paths are those of card.json of each data set; blanket.parquet and folds.parquet
-    of each pair and split; the scores of each pair, and those of its final blanket; and confirm.parquet, if any.
+    `spec` is `Plan.report_spec`. The paths are those of card.json, blanket.parquet, folds.parquet, the scores of each
+    split and of the final blanket, and confirm.parquet.
     """
     asked = json.loads(spec)
     scored, n_parts = evaluations(evaluation_paths), asked["splits"]["evaluation"]

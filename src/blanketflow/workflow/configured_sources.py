@@ -1,4 +1,4 @@
-"""The code that a configured method, CI test, model or file is used with, in its files: where a code digest starts."""
+"""Source files of configured methods, CI tests, models and readers: the starting points of code digests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def source_of(found: type) -> Start:
 
 
 def sources_of_configured(configured: Configurable) -> list[Start]:
-    """Return the sources of a method or test, and of what it finds by name: a model, a CI test, an engine on counts."""
+    """Return the sources of a method or test and of the models, CI tests and engines that it names."""
     model = configured.options().get("model") if "model" in configured.parameters() else None
     name = model.get("type") if isinstance(model, Mapping) else model
     is_found = isinstance(name, str) and name not in getattr(configured, "own_models", ())
@@ -35,5 +35,5 @@ def sources_of_configured(configured: Configurable) -> list[Start]:
 
 
 def reader_of(source: Source) -> list[Path]:
-    """Return the file of the reader of a source's format; none for what is read without one."""
+    """Return the file of the reader of a source's format, if it has one."""
     return [find_format(source.kind).file] if source.is_file else []

@@ -1,8 +1,8 @@
-"""About how many CPU seconds the stages take: by this the plan merges and splits jobs, and asks for time.
+"""Estimates the CPU seconds of each stage, by which the plan merges and splits jobs and requests time.
 
-An estimate is the number of cells, times what one test or fit takes for a cell, times how many of them a method makes
-for each feature. It depends on the config and on the table's shape alone, so that a plan is the same on every machine.
-docs/costs.md says how good the estimates are.
+An estimate is the number of cells times the time per cell of a test or fit times their number per feature. It depends
+only on the config and the shape of the table, so that a plan is the same on every machine. docs/costs.md gives the
+accuracy of the estimates.
 """
 
 from __future__ import annotations
@@ -92,12 +92,12 @@ CODE, CODE_ROW, CELL, DISTANCE = 2e-6, 1e-9, 2e-7, 5e-10
 
 
 def work_of(method: Method) -> str:
-    """Return how the work of a method grows: a key of `WORK`."""
+    """Return the key of `WORK` that describes how the work of a method grows."""
     return method.card.work or FAMILIES.get(method.card.family, "fits")
 
 
 def marginal_seconds(test: CITest, facts: Facts) -> float:
-    """Return about how many CPU seconds testing all features given nothing takes."""
+    """Return the approximate CPU seconds of all marginal tests of the features."""
     options = test.options()
     n_fits, model = _n_fits(options), options.get("model")
     if n_fits and model not in ("tree", "binned-tree"):
@@ -110,7 +110,7 @@ def marginal_seconds(test: CITest, facts: Facts) -> float:
 
 
 def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_limit: float | None = None) -> float:
-    """Return about how many CPU seconds growing and shrinking on one fold takes, each at most `time_limit` seconds.
+    """Return the approximate CPU seconds of growing and shrinking on one fold, each at most `time_limit`.
 
     Examples
     --------
@@ -153,30 +153,30 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
 
 
 def confirm_seconds(facts: Facts, n_members: int) -> float:
-    """Return about how many CPU seconds it takes to test so many members given the others on rows left out."""
+    """Return the approximate CPU seconds of testing each member given the others on the left-out rows."""
     return n_members * (CONFIRM_MEMBER + CONFIRM_ROW * facts.n_rows)
 
 
 def evaluate_seconds(models: Sequence[str], facts: Facts, n_chosen: int = MODEL_FEATURES) -> float:
-    """Return about how many CPU seconds training models on so many features, and scoring them, takes on one split."""
+    """Return the approximate CPU seconds of training and scoring models on a number of features on one split."""
     d = min(facts.n_features, n_chosen)
     n_boosters = max(facts.n_classes or 2, 2) / 2
     return sum(SCORES + (n_boosters if m == "lightgbm" else 1) * _fit_seconds(m, facts.n_rows, d) for m in models)
 
 
 def table_seconds(facts: Facts) -> float:
-    """Return about how many CPU seconds reading a source and writing the table takes."""
+    """Return the approximate CPU seconds of reading a source and writing the table."""
     return (facts.n_cells + facts.n_features) * (SOURCE_CELL if facts.n_stored is None else SOURCE_STORED)
 
 
 def _n_fits(options: Mapping[str, Any]) -> int:
-    """Return how many times a test fits its model; 0 for tests without a model, or with regressions of their own."""
+    """Return the number of model fits per test; 0 for tests without a model or with their own regressions."""
     has_model = options.get("model") not in (None, "splines")
     return (options.get("n_repeats") or options.get("n_splits") or 0) if has_model else 0
 
 
 def _test_seconds(test: CITest, n: int) -> float:
-    """Return the seconds of one test given something."""
+    """Return the seconds of one conditional test."""
     options = test.options()
     n_fits, model = _n_fits(options), options.get("model")
     if n_fits and model == "binned-tree":
@@ -188,35 +188,35 @@ def _test_seconds(test: CITest, n: int) -> float:
 
 
 def _binning_seconds(options: Mapping[str, Any], facts: Facts) -> float:
-    """Return the seconds of binning the features for a discrete test; 0 where nothing is binned."""
+    """Return the seconds of binning the features for a discrete test; 0 if nothing is binned."""
     if "bins" not in options or NUMERIC not in facts.kinds:
         return 0.0
     return facts.n_features * BINNING[0] + facts.n_cells * BINNING[1]
 
 
 def _fit_seconds(model: Any, n: int, d: int) -> float:
-    """Return the seconds of training a model on d features of n rows and predicting; they grow with the root of d."""
+    """Return the seconds of training on n rows and d features and predicting; they grow with the square root of d."""
     fixed, per_row, per_square = MODELS.get(_name(model), OTHER_MODEL)
     return fixed + (per_row * n + per_square * n * n) * (max(d, 1) / MODEL_FEATURES) ** 0.5
 
 
 def _is_permuted(options: Mapping[str, Any]) -> bool:
-    """Return whether a method asks its model for predictions with each column permuted."""
+    """Return whether a method needs predictions with each column permuted."""
     source = options.get("importance")
     return source == "permutation" or (source == "auto" and _name(options.get("model")) in SILENT_MODELS)
 
 
 def _nearest_seconds(n: int) -> float:
-    """Return the seconds of predicting a part of n rows by the nearest of the others, for one of many sets."""
+    """Return the seconds of nearest-neighbour predictions for a part of n rows, for one of many feature sets."""
     return NEAREST_SET + NEAREST * n**2
 
 
 def _by_distances(options: Mapping[str, Any]) -> bool:
-    """Return whether sets of features are compared by distances, of which those of the features in common are known."""
+    """Return whether feature sets are compared by distances, which can reuse those of shared features."""
     return _name(options.get("model")) == "knn" and options.get("scoring") == "auto"
 
 
 def _name(model: Any) -> str:
-    """Return a model's id; "" for an estimator."""
+    """Return the id of a model; "" for an estimator."""
     name = model.get("type") if isinstance(model, Mapping) else model
     return name if isinstance(name, str) else ""

@@ -1,4 +1,4 @@
-"""What changed between two folders of results: config, data, blankets and scores."""
+"""Compares two folders of results: config, data, blankets and scores."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ _FACTS = ("n_rows", "n_features", "kinds", "task", "target", "missing", "n_group
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that differs: what it is, and what it was in the first and in the second run; None where it is absent.
-
-    `words` say the same in a line.
-    """
+    """One difference, with its value in the first and second run (None if absent) and a line of `words`."""
 
     what: str
     before: Any
@@ -37,10 +34,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Difference:
-    """What changed from one run to another.
+    """What changed between two runs.
 
-    `config`, `data`, `blankets` and `scores` decide whether the runs are equal. `software` has the versions that
-    differ, which change nothing by themselves.
+    `config`, `data`, `blankets` and `scores` decide whether the runs are equal; `software` lists differing versions
+    only.
     """
 
     config: list[Change] = field(default_factory=list)
@@ -58,15 +55,14 @@ class Difference:
 def difference(before: str | Path, after: str | Path) -> Difference:
     """Compare the folders of two finished runs.
 
-    Data sets and selectors that only one of them has are a change of the config; their blankets and scores are not
-    compared.
+    A data set or selector that only one run has is a change of the config; its blankets and scores are not compared.
 
     Raises
     ------
     DataError
         If a folder holds no finished run.
     ArtefactError
-        If a file cannot be read, or says something else than it should.
+        If a file cannot be read or has unexpected content.
     """
     runs = [Results(Path(folder)) for folder in (before, after)]
     for run in runs:
@@ -108,7 +104,7 @@ def _shown(value: Any) -> str:
 
 
 def _of_config(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield the settings that differ; an entry that only one run has, such as a selector, is one change."""
+    """Yield the settings that differ; an entry of only one run, such as a selector, is one change."""
     for section in _ENTRIES:
         before, after = (config.get(section) or {} for config in (first, second))
         for name in [*before, *(name for name in after if name not in before)]:
@@ -124,7 +120,7 @@ def _of_config(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[
 
 
 def _flat(within: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings below a key by their path; options of a method stand among its other settings."""
+    """Return the settings below a key by path, with the options of a method among its other settings."""
     found: dict[str, Any] = {}
     for key, value in config.items():
         path = within if key == "options" else f"{within}.{key}" if within else key

@@ -1,9 +1,9 @@
-"""Digests of source code: what can change a rule's result, whatever its wording and formatting.
+"""Digests of the source code that can change a rule's result.
 
-Snakemake does not see imported modules, so each rule gets the digest of all files that its script, method and test
-reach by imports. A Python file counts by its syntax tree without docstrings and comments: a reworded sentence reruns
-nothing. Of a file with several methods only those count that the configured one uses. The tree is written in a form of
-our own, because `ast.dump` differs between versions of Python.
+Snakemake does not see imported modules, so each rule gets a digest of all files that its script, method and test
+import, directly or not. A Python file enters by its syntax tree without docstrings and comments, so that rewording
+reruns nothing. In a file with several methods only the configured one counts. The tree has its own text form because
+`ast.dump` differs between versions of Python.
 """
 
 from __future__ import annotations
@@ -27,26 +27,21 @@ Start = Path | tuple[Path, str]
 
 @functools.cache
 def code_digest(*starts: Start) -> str:
-    """Return a digest of files and of every module of this package that they import, in functions too.
+    """Return a digest of files and of all modules of this package that they import, in functions too.
 
-    It is equal for all versions of Python, and for a clone and an installed package.
-
-    Parameters
-    ----------
-    *starts : Path or (Path, str)
-        Python files, and others that a result is made of. Of a file with the name of a class, other classes with a card
-        count only if that class uses them.
+    It is equal for all versions of Python, and for a clone and an installed package. A start is a file or a pair of
+    file and class name; with a name, other classes with a card count only if that class uses them.
     """
     return _hash("\n".join(sorted({_read(*unit)[0] for unit in _reached(starts)})).encode())
 
 
 def files_of(*starts: Start) -> set[Path]:
-    """Return files and every module of this package that they import, in functions too."""
+    """Return files and all modules of this package that they import, in functions too."""
     return {path for path, _ in _reached(starts)}
 
 
 def _reached(starts: Iterable[Start]) -> set[tuple[Path, str]]:
-    """Return the files that count, each with the name of the class that does, or an empty one if all do."""
+    """Return the files that count, each with the name of the class that counts (empty for the whole file)."""
     found: set[tuple[Path, str]] = set()
     pending = [(start.resolve(), "") if isinstance(start, Path) else (start[0].resolve(), start[1]) for start in starts]
     while pending:
@@ -63,7 +58,7 @@ def _hash(content: bytes) -> str:
 
 @functools.cache
 def _read(path: Path, only: str) -> tuple[str, tuple[Path, ...]]:
-    """Return the digest of a file's content, or of one class with what it uses, and the files that are imported."""
+    """Return the digest of a file, or of one class and what it uses, and the files that it imports."""
     content = path.read_bytes()
     if path.suffix != ".py":
         # Without the last end of line, which a file that Snakemake fetches from a repository has lost.
@@ -75,9 +70,9 @@ def _read(path: Path, only: str) -> tuple[str, tuple[Path, ...]]:
 
 
 def _with_what_it_uses(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
-    """Return the statements of a file, without the classes with a card that the class of that name does not use.
+    """Return a file's statements without classes with a card that the named class does not use.
 
-    All count if no class stands there under that name, as where a function makes it.
+    All statements count if there is no such class, as when a function creates it.
     """
     if name not in {node.name for node in statements if isinstance(node, ast.ClassDef)}:
         return statements
@@ -125,12 +120,12 @@ def syntax(node: ast.AST) -> list[Any]:
 
 
 def _is_bare_text(node: Any) -> bool:
-    """Whether a statement is a text that does nothing, such as a docstring."""
+    """Whether a statement is a bare string, such as a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _joined(parts: list[ast.expr]) -> list[ast.expr]:
-    """Return the parts of an f-string with neighbouring texts as one: Python's versions cut them differently."""
+    """Return the parts of an f-string with adjacent texts merged: versions of Python split them differently."""
     found: list[ast.expr] = []
     for part in parts:
         if isinstance(part, ast.Constant) and found and isinstance(found[-1], ast.Constant):
@@ -174,7 +169,7 @@ def _absolute(path: Path, node: ast.ImportFrom) -> str:
 
 @functools.cache
 def _files_of(module_name: str) -> tuple[Path, ...]:
-    """Return a module's file and those of the packages that contain it."""
+    """Return the file of a module and those of its parent packages."""
     files, folder = [], ROOT.parent
     for part in module_name.split("."):
         if (folder / part).is_dir():

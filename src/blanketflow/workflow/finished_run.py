@@ -1,4 +1,4 @@
-"""Collects what the report shows, for the report job and for `compare`."""
+"""Collects the content of the report, for the report job and for `compare`."""
 
 from __future__ import annotations
 
@@ -30,18 +30,10 @@ def finished_run(
     by_fold: Sequence[Path],
     shrink: Sequence[Path],
 ) -> Run:
-    """Return everything that the report shows.
+    """Return the content of the report.
 
-    Parameters
-    ----------
-    spec : str
-        `Plan.report_spec`.
-    tables : mapping of str to DataFrame
-        As `collect.tabulate` returns them.
-    cards, by_fold : sequences of paths
-        As it takes them.
-    shrink : sequence of paths
-        shrink.parquet of each pair and fold of the final split.
+    `spec` is `Plan.report_spec`, and `tables`, `cards` and `by_fold` are as in `collect.tabulate`; `shrink` lists
+    shrink.parquet of each pair and fold of the final split.
     """
     from ..reporting.report import Run
 
@@ -77,7 +69,7 @@ def finished_run(
 
 
 def _sampled(by_fold: Sequence[Path]) -> dict[str, list[str]]:
-    """Return for each data set which searches took a sample of how many rows."""
+    """Return by data set which searches took a sample, and its size."""
     alike: dict[str, dict[tuple[int, int], list[str]]] = {}
     for (dataset, selector), (n_taken, n_rows) in collect.samples(by_fold).items():
         alike.setdefault(dataset, {}).setdefault((n_taken, n_rows), []).append(selector)

@@ -1,4 +1,4 @@
-"""How much work one job does: a fold, all folds of a split, all splits of a data set, several selectors, or a chunk.
+"""Grain of the jobs: a fold, all folds of a split, all splits of a data set, several selectors, or a chunk.
 
 It depends only on the config and the shapes of the tables, so that a plan is the same on every machine.
 """
@@ -29,7 +29,7 @@ CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
 
 
 def fold_ids(n_folds: int) -> list[str]:
-    """Return fold ids; they name their K since folds of different K hold different rows.
+    """Return fold ids; they include K since folds of different K hold different rows.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Grains:
         return grow_shrink_seconds(chosen.method, test, facts)
 
     def of_test(self, dataset: str, test: str) -> str:
-        """Return the grain of a ci_test stage: as of a selector, or ``chunk`` where it is scattered."""
+        """Return the grain of a ci_test stage: that of a selector, or ``chunk`` if it is scattered."""
         return self._of_tests[dataset, test]
 
     @cached_property
@@ -93,7 +93,7 @@ class Grains:
         return marginal_seconds(configured, self.facts[dataset].at_most(self.config.max_rows(dataset, configured)))
 
     def _auto(self, dataset: str, seconds: float, n_folds: int) -> str:
-        """Return the grain of the largest job that works at most `job_seconds`, given the seconds of one fold."""
+        """Return the grain of the largest job of at most `job_seconds`, given the seconds of one fold."""
         if self.facts[dataset].n_cells > SMALL_FOLD:
             return FOLD
         seconds *= max(n_folds, 1)
@@ -104,14 +104,14 @@ class Grains:
         return SPLIT if seconds <= self.config.job_seconds else FOLD
 
     def evaluation_seconds(self, dataset: str, selector: str) -> float:
-        """Return about how many CPU seconds evaluating the blanket of one split takes."""
+        """Return the approximate CPU seconds of evaluating the blanket of one split."""
         facts, is_all = self.facts[dataset], self.config.selectors[selector].method.card.id == "all"
         n_times = 1 + SEEN_PARTS if self.config.splits["evaluation"] == LEAVE_GROUP_OUT else 1
         n_chosen = facts.n_features if is_all else MODEL_FEATURES
         return evaluate_seconds(self.config.models, facts, n_chosen) * n_times
 
     def n_chunks(self, dataset: str, test: str) -> int:
-        """Return into how many chunks of features the ci_test stage of one fold is scattered."""
+        """Return the number of chunks of features of the ci_test stage of one fold."""
         facts = self.facts[dataset]
         if not self.config.tests_by_column(dataset, TestOnRows.of(test).test):
             return 1
@@ -122,14 +122,14 @@ class Grains:
         return min(max(round(n_chunks), 1), facts.n_features)
 
     def chunks(self, dataset: str, test: str) -> list[str]:
-        """Return the ids of the chunks; they name how many there are."""
+        """Return the ids of the chunks; they include their number."""
         return fold_ids(self.n_chunks(dataset, test))
 
     # --- what shares a job: only what `auto` has joined as far as it can, and no code of others, which may crash ------
 
     @cached_property
     def several_selectors(self) -> list[Several]:
-        """The selectors of a data set whose searches share a job, that of all splits."""
+        """The selectors of a data set whose searches share one job for all splits."""
         own, shares, n_files = self.config.selectors, {}, {}
         for dataset, name in self.pairs:
             is_alone = own[name].grain != "auto" or is_foreign(own[name].method)
@@ -141,7 +141,7 @@ class Grains:
 
     @cached_property
     def several_tests(self) -> list[Several]:
-        """The ci_test artefacts of a data set that one job makes, on all splits."""
+        """The ci_test artefacts of a data set that share one job for all splits."""
         shares, n_files = {}, {}
         for (dataset, test), numbers in self.folds_of_tests.items():
             is_alone = self.config.grain != "auto" or is_foreign(self.config.ci_tests[TestOnRows.of(test).test])
@@ -153,7 +153,7 @@ class Grains:
 
     @cached_property
     def several_evaluations(self) -> list[Several]:
-        """The selectors of a data set whose blankets one job evaluates."""
+        """The selectors of a data set whose blankets are evaluated by one job."""
         is_alone = self.config.grain != "auto" or any(map(is_foreign, self.config.models))
         n_final = int(self.config.splits["final"])
         small = {name for name, facts in self.facts.items() if facts.n_cells <= SMALL_FOLD and not is_alone}
@@ -164,7 +164,7 @@ class Grains:
     # --- what the rules are made from --------------------------------------------------------------------------------
 
     def searched_folds(self, grain: str) -> list[int]:
-        """Return the numbers of folds of the selectors with a grain: a rule that grows and shrinks for each."""
+        """Return the numbers of folds of the selectors with a grain; each has a rule that grows and shrinks."""
         return sorted({self.config.selectors[s].folds for d, s in self.pairs if self.of_selector(d, s) == grain})
 
     def tested_folds(self, grain: str) -> list[int]:
@@ -180,7 +180,7 @@ class Grains:
 
     @cached_property
     def folds_of_tests(self) -> dict[tuple[str, str], set[int]]:
-        """The numbers of folds that each data set is tested with, by data set and id of the ci_test artefact."""
+        """The numbers of folds by data set and id of the ci_test artefact."""
         found: dict[tuple[str, str], set[int]] = {}
         for dataset, selector in self.pairs:
             test = id_of_test(self.config, dataset, selector)
@@ -189,9 +189,9 @@ class Grains:
         return found
 
     def pattern(self, *grains: str, n_folds: int | None = None, stage: str | None = None) -> str:
-        """Return the regular expression of ``{dataset}`` where ``{selector}``, ahead in the path, has such a grain.
+        """Return the regular expression of ``{dataset}`` where ``{selector}``, earlier in the path, has this grain.
 
-        Pairs to which the stage is supplied are left out.
+        Pairs whose stage is supplied are left out.
         """
         ours = (
             pair
@@ -203,19 +203,19 @@ class Grains:
         return _look_ahead(ours, self.config.selectors, "/[^/]+/{}/")
 
     def evaluation_pattern(self) -> str:
-        """Return that of ``{dataset}`` where ``{selector}``, ahead in the path, has an evaluation job of its own."""
+        """Return the expression of ``{dataset}`` whose ``{selector}`` in the path has its own evaluation job."""
         shared = _in_jobs(self.several_evaluations)
         ours = (pair for pair in self.pairs if pair not in shared)
         return _look_ahead(ours, self.config.selectors, r"/(?:all-rows/)?{}\.")
 
     def test_pattern(self, grain: str) -> str:
-        """Return the regular expression of ``{dataset}`` where ``{test}``, ahead in the path, has this grain."""
+        """Return the expression of ``{dataset}`` where ``{test}``, earlier in the path, has this grain."""
         ours = (pair for pair in self.folds_of_tests if self.of_test(*pair) == grain)
         return _look_ahead(ours, self.test_ids, r"/[^/]+/fold-[^/]+/{}\.")
 
 
 def _of_few_files(jobs: list[Several], n_files: Mapping[tuple[str, str], int]) -> list[Several]:
-    """Return the jobs; none if matching their files takes Snakemake longer than starting separate jobs."""
+    """Return the jobs; none if matching their files takes Snakemake longer than separate jobs."""
     total = sum(n_files[job.datasets[0], name] for job in jobs for name in job.names)
     return jobs if total <= MOST_FILES else []
 
@@ -232,10 +232,10 @@ def id_of_test(config: Config, dataset: str, selector: str) -> str | None:
 
 
 def _look_ahead(pairs: Iterable[tuple[str, str]], known: Iterable[str], path: str) -> str:
-    """Return a pattern of the data set ids, each only where one of its own of the known ids follows.
+    """Return a pattern of the data set ids, each followed by one of its own known ids.
 
-    It is as short as can be, since Snakemake reads it once for each path of a large run: data sets with the same ids
-    share an alternative, and it says which ids may follow or which may not, whichever are fewer.
+    Snakemake reads it for each path of a large run, so it is kept short: data sets with the same ids share an
+    alternative, which lists the ids that may follow or those that may not, whichever are fewer.
 
     Examples
     --------
@@ -261,21 +261,21 @@ def _look_ahead(pairs: Iterable[tuple[str, str]], known: Iterable[str], path: st
 
 
 def any_of(ids: Iterable[str]) -> str:
-    """Return the pattern of some ids."""
+    """Return a pattern that matches any of some ids."""
     return f"(?:{'|'.join(map(re.escape, ids))})"
 
 
 class Several(NamedTuple):
-    """The selectors or ci_test artefacts that one job makes, and the data sets with such a job."""
+    """The selectors or ci_test artefacts of one job, and the data sets with such a job."""
 
     names: tuple[str, ...]
     datasets: tuple[str, ...]
 
 
 def shared_jobs(shares: Mapping[tuple[str, str], float]) -> list[Several]:
-    """Return the jobs that do several ids of a data set one after the other, of similar length.
+    """Return jobs of similar length, each with several ids of a data set in sequence.
 
-    `shares` gives, in the order in which ids are joined, the fraction of a job that each one fills.
+    `shares` gives the fraction of a job that each id fills, in the order in which ids are joined.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What an artefact is and what it was made from: the jobs write it down, and the plan compares it.
+"""Identity and provenance of artefacts: jobs write them, and the plan compares them.
 
-A result is what its metadata says, not where it lies or how old it is. Inputs count by what they say, so it does not
-matter where a source lies, or which version wrote an input.
+A result is identified by its metadata, not by place or age. Inputs count by content, so that neither the place of a
+source nor the version that wrote an input matters.
 """
 
 from __future__ import annotations
@@ -27,34 +27,19 @@ _PLACES = ("path", "target_path")
 
 
 def made(artefact: str, path: Path, inputs: Iterable[Path | str], spec: str, code: str, seed: int) -> Provenance:
-    """Return the provenance of an artefact that is about to be made.
+    """Return the provenance of an artefact before it is written.
 
-    Parameters
-    ----------
-    artefact : str
-        Its name in `blanketflow.workflow.layout.PATHS`.
-    path : path
-        Where it will be; its ids are taken from there.
-    inputs : iterable of paths, or of content digests
-        What it is made from, in the order of `blanketflow.workflow.up_to_date`.
-    spec, code : str
-        What was asked for, and the digest of the code.
-    seed : int
-        The seed that its random numbers are derived from.
-
-    Raises
-    ------
-    ArtefactError
-        If an input is damaged, or lies where it does not belong.
+    `inputs` are paths or content digests in the order of `blanketflow.workflow.up_to_date`; the ids come from `path`.
+    Raises `ArtefactError` if an input is damaged or misplaced.
     """
     digests = [one if isinstance(one, str) else content_of(one) for one in inputs]
     return Provenance(spec=spec, seed=seed, code=code, what=what_of(artefact, path), inputs=digests)
 
 
 def stands(path: Path, planned: Provenance) -> bool:
-    """Return whether an artefact lies there undamaged that is what is about to be made; it then counts as made now.
+    """Return whether the artefact exists, undamaged and equal to the planned one; if so its time is renewed.
 
-    Only a job that does several things meets one: of all others Snakemake has removed what they make again.
+    This happens only in jobs with several outputs: before all others Snakemake removes old outputs.
     """
     try:
         found = read_arrow(path)[1]
@@ -67,7 +52,7 @@ def stands(path: Path, planned: Provenance) -> bool:
 
 
 def what_of(artefact: str, path: Path) -> dict[str, str]:
-    """Return what an artefact is by its place: its name and the ids of its path, if a run writes there."""
+    """Return the artefact name and the ids in a path, if a run writes there."""
     try:
         return {"artefact": artefact, **parse(path, [artefact]).ids}
     except ArtefactError:
@@ -75,12 +60,9 @@ def what_of(artefact: str, path: Path) -> dict[str, str]:
 
 
 def content_of(path: Path) -> str:
-    """Return the content digest of an artefact, by its own word; of another file, the digest of its bytes.
+    """Return the content digest in an artefact's metadata; for another file, the digest of its bytes.
 
-    Raises
-    ------
-    ArtefactError
-        If it is an artefact and damaged, or does not belong where it lies.
+    Raises `ArtefactError` if an artefact is damaged or misplaced.
     """
     if path.suffix == ".json":
         return read_checksum(path)
@@ -95,7 +77,7 @@ def content_of(path: Path) -> str:
 
 
 def check_place(path: Path, provenance: Provenance) -> None:
-    """Raise `ArtefactError` if an artefact is another one than its path says."""
+    """Raise `ArtefactError` if an artefact does not match its path."""
     said = provenance.what
     if said and said != what_of(said["artefact"], path):
         told = " ".join(f"{name}={value}" for name, value in said.items())
@@ -103,7 +85,7 @@ def check_place(path: Path, provenance: Provenance) -> None:
 
 
 def contents_beside(path: Path, others: Iterable[Path]) -> dict[str, str]:
-    """Return the content digests of files that are made with an artefact, by their path from its folder."""
+    """Return the content digests of files made with an artefact, by their path relative to its folder."""
     return {other.relative_to(path.parent).as_posix(): content_of(other) for other in others}
 
 
@@ -114,9 +96,9 @@ def digest_of_file(path: Path) -> str:
 
 
 def source_digests(paths: Sequence[str | Path]) -> list[str]:
-    """Return what changes with the content of a data set's files, whatever their place and time.
+    """Return digests of the content of a data set's files, independent of place and time.
 
-    Of files of more than `MOST_BYTES` it is size and time, so that a look at them takes no minutes.
+    For files above `MOST_BYTES` size and time are used, because reading them takes minutes.
     """
     found = []
     for path in map(Path, paths):
@@ -127,7 +109,7 @@ def source_digests(paths: Sequence[str | Path]) -> list[str]:
 
 
 def without_places(spec: str) -> str:
-    """Return a data set's spec with only the kinds of its files, which say how they are read, for their paths.
+    """Return a data set's spec with paths replaced by the kinds of their files, which determine how they are read.
 
     Examples
     --------
@@ -140,6 +122,6 @@ def without_places(spec: str) -> str:
 
 
 def _kind(path: str) -> str:
-    """Return the end of a file's name; of a URL that of its path, since a query is no part of the name."""
+    """Return the suffix of a file name or of the path of a URL, without its query."""
     name = re.split("[?#;]", path.partition("://")[2])[0] if is_web(path) else path
     return "".join(Path(name).suffixes)

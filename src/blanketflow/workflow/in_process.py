@@ -1,4 +1,4 @@
-"""The stages of a plan run in this process or a few beside it, without Snakemake, in a folder of the same shape."""
+"""Runs the stages of a plan in this process or a few workers without Snakemake, in a folder of the same layout."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Task = Callable[[], None]
 
 @dataclass
 class FoldOfObjects(Fold):
-    """A fold whose method or CI test holds an object that its spec cannot say, such as a model."""
+    """A fold whose method or CI test holds an object that JSON cannot express, such as a model."""
 
     chosen: Method | None = None
     chosen_test: CITest | None = None
@@ -57,25 +57,15 @@ class FoldOfObjects(Fold):
         return super().method() if self.chosen is None else self.chosen
 
     def plain_test(self, asked: Mapping[str, Any]) -> CITest:
-        """Return the CI test of a spec, as it is where no cell is missing."""
+        """Return the CI test of a spec without handling of missing cells."""
         return super().plain_test(asked) if self.chosen_test is None else self.chosen_test
 
 
 def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int | None, progress: bool) -> Run:
-    """Run every stage of a plan and return what it found.
+    """Run every stage of a plan and return the results.
 
-    Parameters
-    ----------
-    plan : Plan
-        What to run.
-    tables : mapping of str to RawTable
-        The data sets of the plan.
-    root : path
-        An empty folder, for the artefacts.
-    n_jobs : int or None
-        Tasks run at a time, as joblib takes it, but at most one per core. Results do not depend on it.
-    progress : bool
-        Whether to show a bar.
+    `root` is an empty folder for the artefacts. `n_jobs` is as in joblib, but at most the number of cores; results do
+    not depend on it.
     """
     check_no_shards(plan.config)
     files = JobFiles(plan, root.joinpath)
@@ -98,7 +88,7 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
 
 
 def _run(tasks: Sequence[Task], n_jobs: int | None, most: int | None, done: Callable[[], None]) -> list[Counts]:
-    """Run the tasks of a stage; return the warnings that they gave."""
+    """Run the tasks of a stage; return their warnings."""
     from joblib import Parallel, delayed
 
     n_jobs = n_workers("compare", n_jobs, len(tasks))
@@ -111,7 +101,7 @@ def _run(tasks: Sequence[Task], n_jobs: int | None, most: int | None, done: Call
 
 
 def _alone(task: Task, max_memory: int | None) -> None:
-    """Do a task on one core, as jobs of a workflow do: sums of BLAS differ in the last digits by its threads."""
+    """Run a task on one core, as workflow jobs do: the last digits of BLAS sums depend on the number of threads."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1), fewer_collections(), limited_memory(max_memory):
@@ -120,7 +110,7 @@ def _alone(task: Task, max_memory: int | None) -> None:
 
 @contextmanager
 def _shown(progress: bool, total: int) -> Iterator[Callable[[str], None]]:
-    """Yield what is called with the stage after each task."""
+    """Yield a function to call with the stage after each task."""
     if not progress:
         yield lambda stage: None
         return
@@ -206,7 +196,7 @@ def _evaluate(files: JobFiles, dataset: str, selector: str, scores: str) -> None
 
 
 def _object(configured: Any) -> Any:
-    """Return a method or test that JSON cannot say, since an option is an object; None of all others."""
+    """Return a method or test with an object among its options; None for others, which JSON can express."""
     options = configured.options() if isinstance(configured, Configurable) else {}
     try:
         json.dumps(options)

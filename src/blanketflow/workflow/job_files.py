@@ -1,4 +1,4 @@
-"""Which files each job reads and writes. The rules ask it for jobs of Snakemake, `in_process` for tasks without it."""
+"""Inputs and outputs of each job, for the rules of Snakemake and for the tasks of `in_process`."""
 
 from __future__ import annotations
 
@@ -19,29 +19,25 @@ Ids = Mapping[str, str]
 class JobFiles:
     """The files of the jobs of a plan.
 
-    Attributes
-    ----------
-    plan : Plan
-    below : function
-        Returns where a path lies that is relative to the folder of results, such as ``results.joinpath``. The rules
-        return text, which may hold wildcards.
+    `below` maps a path relative to the folder of results to its place, such as ``results.joinpath``. For the rules
+    paths are text that may hold wildcards.
     """
 
     plan: Plan
     below: Callable[[str], Path]
 
     def at(self, artefact: str, **ids: str) -> Path:
-        """Return the path of an artefact; ids that are left out stay open, as wildcards of Snakemake."""
+        """Return the path of an artefact; omitted ids remain wildcards of Snakemake."""
         return self.below(path_of(artefact, **ids))
 
     def folds(self, ids: Ids, folds: Sequence[str] | None = None) -> list[tuple[str, str]]:
-        """Return (split, fold) of each fold that a job works on: those of its ids, or else all; or the given folds."""
+        """Return (split, fold) of each fold of a job: those of its ids, all, or the given folds."""
         splits = [ids["split"]] if "split" in ids else self.plan.splits(ids["dataset"])
         folds = folds or ([ids["fold"]] if "fold" in ids else self.plan.folds(ids["selector"]))
         return [(split, fold) for split in splits for fold in folds]
 
     def rows(self, ids: Ids) -> Path:
-        """Return what a job of a test or a selector on a fold reads of its rows: the table, or counts of them."""
+        """Return the rows that a test or search reads on a fold: the table, or counts."""
         dataset, selector = ids["dataset"], ids.get("selector")
         test = ids.get("test") or self.plan.test_id(dataset, selector or "")
         if shards(self.plan.config, dataset, test, selector):
@@ -49,7 +45,7 @@ class JobFiles:
         return self.at("table", dataset=dataset)
 
     def splits(self, ids: Ids) -> Path:
-        """Return the splits that a job reads: for the number of folds that its fold names, or else its selector."""
+        """Return the splits that a job reads, by the number of folds of its fold or selector."""
         n_folds = ids["fold"].split("of")[-1] if "fold" in ids else str(self.plan.selector(ids["selector"]).folds)
         return self.at("splits", dataset=ids["dataset"], folds=n_folds)
 
@@ -58,7 +54,7 @@ class JobFiles:
         return [self.at("splits", dataset=dataset, folds=str(n)) for n in self.plan.numbers_of_folds(dataset)]
 
     def of_folds(self, artefact: str, ids: Ids) -> list[Path]:
-        """Return an artefact on every fold that a job works on: grow, shrink or ci_test."""
+        """Return an artefact (grow, shrink or ci_test) on every fold of a job."""
         own = dict(ids)
         return [self.at(artefact, **{**own, "split": split, "fold": fold}) for split, fold in self.folds(ids)]
 
@@ -68,14 +64,14 @@ class JobFiles:
         return self.of_folds("ci_test", {**dict(ids), "test": test}) if test else []
 
     def evaluated(self, scores: str, ids: Ids) -> list[Path]:
-        """Return the blanket that is judged on each evaluation split: the split's own, or always the final one."""
+        """Return the evaluated blanket of each evaluation split: that of the split, or always the final one."""
         own = {"dataset": ids["dataset"], "selector": ids["selector"]}
         splits = self.plan.evaluation_splits(ids["dataset"])
         found_on = [FINAL if scores == "evaluate_optimistic" else split for split in splits]
         return [self.at("blanket", **own, split=split) for split in found_on]
 
     def confirmed(self) -> list[Path]:
-        """Return the confirmation of each final blanket for which it is asked."""
+        """Return the requested confirmations of final blankets."""
         asked = [(d, s) for d, s in self.plan.pairs if self.plan.selector(s).confirm is not None]
         return [self.at("confirm", dataset=d, selector=s, split=FINAL) for d, s in asked]
 
@@ -90,7 +86,7 @@ class JobFiles:
         return self._of_pairs(artefact, self.plan.splits)
 
     def scores(self, artefact: str) -> list[Path]:
-        """Return evaluate or evaluate_optimistic of every pair; none if the plan does not ask for them."""
+        """Return evaluate or evaluate_optimistic of every pair; none if the plan has none."""
         return self._of_pairs(artefact, lambda dataset: [""]) if artefact in self.plan.scores else []
 
     def final_shrink(self) -> list[Path]:
@@ -121,7 +117,7 @@ def tests_code(plan: Plan, tests: Iterable[str]) -> str:
 
 
 def selectors_spec(plan: Plan, dataset: str, selectors: Iterable[str]) -> str:
-    """Return for each selector its ci_test artefact, its folds, and the specs of its search and aggregation."""
+    """Return for each selector its ci_test artefact, folds, and specs of search and aggregation."""
     return canonical_json(
         {
             name: [
@@ -136,6 +132,6 @@ def selectors_spec(plan: Plan, dataset: str, selectors: Iterable[str]) -> str:
 
 
 def selectors_code(plan: Plan, dataset: str, selectors: Iterable[str]) -> str:
-    """Return the digests of the code of each search, and of the aggregation."""
+    """Return the code digests of each search and of the aggregation."""
     searches = {name: plan.code("grow_shrink", dataset=dataset, selector=name) for name in selectors}
     return canonical_json({"search": searches, "aggregate": plan.code("aggregate")})

@@ -1,4 +1,4 @@
-"""What every job shares: its arguments and log, and a failure that becomes a status instead of an end of the run."""
+"""Shared parts of all jobs: arguments, log, and failures that become a status so that the run continues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ logger = logging.getLogger("blanketflow")
 
 
 class EarlierFailure(Exception):
-    """An input of this stage carries no result; its status and reason are passed on."""
+    """An input of this stage has no result; its status and reason are passed on."""
 
     def __init__(self, status: str, reason: str) -> None:
         super().__init__(reason)
@@ -36,7 +36,7 @@ class EarlierFailure(Exception):
 
 @contextlib.contextmanager
 def recorded(provenance: Provenance) -> Iterator[None]:
-    """Time a stage; a failure of the method becomes the artefact's status and reason, so that the run goes on."""
+    """Time a stage and record a failure of the method as status and reason, so that the run continues."""
     begin = time.perf_counter()
     try:
         yield
@@ -58,7 +58,7 @@ def recorded(provenance: Provenance) -> Iterator[None]:
 
 
 def is_of_memory(error: BaseException | None) -> bool:
-    """Whether an error, or one that led to it, says that memory ran out.
+    """Whether an error, or one of its causes, is lack of memory.
 
     >>> is_of_memory(MemoryError()), is_of_memory(RuntimeError("std::bad_alloc")), is_of_memory(ValueError("x"))
     (True, True, False)
@@ -77,7 +77,7 @@ def require(provenance: Provenance) -> None:
 
 
 def passed_on(provenance: Provenance, earlier: Sequence[Provenance]) -> None:
-    """Take over the most serious status of some inputs; raise `EarlierFailure` if one of them is no result."""
+    """Adopt the most serious status of some inputs; raise `EarlierFailure` if one of them is no result."""
     for one in earlier:
         require(one)
     worst = max(earlier, key=lambda one: STATUSES.index(one.status))
@@ -87,10 +87,10 @@ def passed_on(provenance: Provenance, earlier: Sequence[Provenance]) -> None:
 
 
 def run_script(main: Callable[..., None], job: Any) -> None:
-    """Call a script's `main` with what Snakemake knows: inputs, outputs, params and wildcards, by name.
+    """Call a script's `main` with Snakemake's inputs, outputs, params and wildcards by name.
 
-    Log records, and what libraries print, go to the job's log file. Ctrl-C ends the process at once: as an exception it
-    could be caught by a library in the middle of its work, which would then pass for done.
+    Log records and output of libraries go to the job's log. Ctrl-C ends the process at once, because a library could
+    catch the exception and return incomplete work as finished.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored, as it is after nohup
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -132,19 +132,19 @@ def run_script(main: Callable[..., None], job: Any) -> None:
 
 
 def say(line: str, level: int = logging.WARNING) -> None:
-    """Say something in one line, in the job's log and where Snakemake runs."""
+    """Print one line to the job's log and to the output of Snakemake."""
     logger.log(level, line)
     print(f"blanketflow: {line}", file=sys.__stderr__)
 
 
 def _end_job(why: str) -> NoReturn:
-    """Say in one line why a job fails, and end it."""
+    """Print in one line why a job fails, and end it."""
     say(why, logging.ERROR)
     sys.exit(1)
 
 
 def _opened_log(path: str) -> Any:
-    """Return the job's log, open for writing; if it cannot be, what would stand there is shown where Snakemake runs."""
+    """Return the job's log, open for writing; if that fails, log messages go to Snakemake's output."""
     try:
         return open(path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)
     except OSError as error:
@@ -153,9 +153,9 @@ def _opened_log(path: str) -> Any:
 
 
 def limit_threads(threads: int) -> None:
-    """Let numba use the job's threads. Those of BLAS, OpenMP and MKL Snakemake sets by their environment variables.
+    """Limit numba to the job's threads; for BLAS, OpenMP and MKL Snakemake sets environment variables.
 
-    Where numba is loaded already it has read its variable: with another value it would then refuse to compile.
+    A numba that is already loaded has read its variable and would refuse to compile with another value.
     """
     if "numba" in sys.modules:
         import numba
@@ -167,7 +167,7 @@ def limit_threads(threads: int) -> None:
 
 @contextlib.contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Collect garbage more rarely: what imports make stays, and looking through it is a tenth of what they cost."""
+    """Collect garbage less often: objects of imports persist, and checking them takes a tenth of the import time."""
     before = gc.get_threshold()
     gc.set_threshold(50_000, *before[1:])
     try:

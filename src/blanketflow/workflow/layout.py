@@ -1,4 +1,4 @@
-"""Where every file of a run lies below the folder of results: paths are made and parsed here, and nowhere else."""
+"""The paths of all files of a run below the folder of results: the only module that makes and parses them."""
 
 from __future__ import annotations
 
@@ -59,21 +59,16 @@ _ID = re.compile(r"\{(\w+)\}")
 
 
 class Place(NamedTuple):
-    """What lies at a path: an artefact, and the ids that its path holds."""
+    """An artefact and the ids in its path."""
 
     artefact: str
     ids: dict[str, str]
 
 
 def path_of(artefact: str, **ids: str) -> str:
-    """Return the path of an artefact below the folder of results.
+    """Return the path of an artefact (a key of `PATHS`) below the folder of results.
 
-    Parameters
-    ----------
-    artefact : str
-        A key of `PATHS`.
-    **ids : str
-        Its ids. Those that are left out stay open, as wildcards of Snakemake; those that it does not hold are ignored.
+    Omitted ids remain wildcards of Snakemake; ids that the path does not have are ignored.
 
     Examples
     --------
@@ -84,19 +79,9 @@ def path_of(artefact: str, **ids: str) -> str:
 
 
 def parse(path: str | PurePath, among: Iterable[str] = tuple(PATHS)) -> Place:
-    """Return what lies at a path, wherever the folder of results is.
+    """Return the artefact and ids of a path, wherever the folder of results is.
 
-    Parameters
-    ----------
-    path : path
-        Any that ends in what `path_of` returns.
-    among : iterable of str
-        The artefacts that it can be. Of two that fit, the one in more folders is meant.
-
-    Raises
-    ------
-    ArtefactError
-        If it is none of these.
+    `among` lists the candidates; if two match, the one with more folders is taken. Raises `ArtefactError` if none does.
 
     Examples
     --------
@@ -123,7 +108,7 @@ def by_folds(splits: Iterable[Path]) -> dict[str, Path]:
 
 
 def files_like(artefacts: Iterable[str]) -> re.Pattern[str]:
-    """Return what matches the path of any of some artefacts; its group ``output`` is the path of the folder of results.
+    """Return a pattern for the paths of some artefacts; its group ``output`` is the folder of results.
 
     Examples
     --------

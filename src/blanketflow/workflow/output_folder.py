@@ -1,4 +1,4 @@
-"""The folder of results: whether a run can write there and in Snakemake's, times of files, and the run's lock."""
+"""The folder of results: write access for the run and Snakemake, times of files, and the lock of a run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_apart(output: str, dataset: str, path: str) -> None:
 
 
 def check_not_of_sources(output: str, dataset: str, path: str) -> None:
-    """Raise `ConfigError` if results would lie beside a data set's file: who deletes them would delete it, too."""
+    """Raise `ConfigError` if results would share a folder with a data set's file, which could be deleted with them."""
     if "://" not in path and os.path.realpath(output) == os.path.realpath(os.path.dirname(path)):
         raise ConfigError(
             f"config: output is {shown(output)}, the folder of data set {dataset!r}. Name one of its own, such as "
@@ -57,10 +57,7 @@ def check_not_of_sources(output: str, dataset: str, path: str) -> None:
 
 
 def check_folder(output: str) -> None:
-    """Raise `ConfigError` if results cannot be in a folder, or should not: there is a file, or it has another purpose.
-
-    What is in it `check_foreign` looks at.
-    """
+    """Raise `ConfigError` if the folder cannot or should not hold results; see `check_foreign` for its content."""
     said = f"config: output is {shown(output)}"
     try:
         os.stat(f"{output}/{'x' * 100}/{'x' * 100}/{'x' * 100}/{'x' * 100}")  # about the longest name in it
@@ -83,7 +80,7 @@ def check_folder(output: str) -> None:
 
 
 def _owner(folder: Path) -> str:
-    """Return whose folder it is, if it is not for files of the user."""
+    """Return the owner of a folder that is not meant for files of the user."""
     for name, owner in _TOOLS.items():
         if name in folder.parts:
             return f"a folder of {owner}"
@@ -95,9 +92,9 @@ def _owner(folder: Path) -> str:
 
 
 def check_foreign(output: str | Path, allowed: bool) -> None:
-    """Raise `ConfigError` if a folder of results holds files that no run made, unless that is allowed.
+    """Raise `ConfigError` if a folder of results has files of other origin, unless allowed.
 
-    Hidden files do not count, nor do folders of results in it.
+    Hidden files and nested folders of results are ignored.
     """
     foreign = [] if allowed else foreign_files(output)
     if foreign:
@@ -110,9 +107,9 @@ def check_foreign(output: str | Path, allowed: bool) -> None:
 
 
 def foreign_files(output: str | Path) -> list[str]:
-    """Return the paths below a folder of results of what no run made there, sorted.
+    """Return the sorted paths of files that no run made below a folder of results.
 
-    A report, a table or a figure is ours if anything else in the same folder of results is.
+    A report, table or figure counts as made by a run if another file in the same folder of results does.
     """
     foreign, maybe, of_runs = [], [], set()
     for folder, folders, names in os.walk(output):
@@ -129,7 +126,7 @@ def foreign_files(output: str | Path) -> list[str]:
 
 
 def check_results(output: str) -> None:
-    """Raise `StorageError` if results cannot be written: into their folder, or into one that is already in it."""
+    """Raise `StorageError` if results cannot be written, to their folder or to one that it already has."""
     folder = Path(output)
     for path in (folder, *(folder / name for name in FOLDERS)):
         if path.is_dir() or path == folder:
@@ -137,7 +134,7 @@ def check_results(output: str) -> None:
 
 
 def check_state(folder: str | Path = ".snakemake") -> None:
-    """Raise `StorageError` if Snakemake cannot keep its state in the folder of the run."""
+    """Raise `StorageError` if Snakemake cannot store its state in the folder of the run."""
     way_out = "Run in another folder (--directory): Snakemake keeps its state there."
     if Path(folder).exists() and not Path(folder).is_dir():
         raise StorageError(f"{folder} is a file. {way_out}")
@@ -151,7 +148,7 @@ _TOLERANCE = 60
 
 
 def check_times(dataset: str, paths: Sequence[str | Path]) -> None:
-    """Raise `DataError` if a data set's file is from the future: what is made of it would never count as newer."""
+    """Raise `DataError` if a data set's file has a future time: no result would count as newer."""
     for path in paths:
         written = Path(path).stat().st_mtime
         if written > time.time() + _TOLERANCE:
@@ -163,10 +160,10 @@ def check_times(dataset: str, paths: Sequence[str | Path]) -> None:
 
 
 def bring_back(output: str | Path) -> int:
-    """Give results from the future times that have passed, in the same order, and return how many there were.
+    """Give results with future times past times in the same order, and return their number.
 
-    They are there after a clock went back. What is made now would be older than what it is made of, and what depends
-    on it would not be made again.
+    They occur after a clock was set back. New results would be older than their inputs, and their dependants would not
+    be recomputed.
     """
     now = time.time_ns()
     late = {path: at for path, at in _times(Path(output)) if at > now}
@@ -199,15 +196,15 @@ class Holder:
     Attributes
     ----------
     machine : str
-        Host name, for people.
+        Host name, for messages.
     space : str
-        Where its process id means anything: this boot of the machine, and the namespace of processes.
+        Scope of the process id: this boot of the machine and the process namespace.
     process, started : int, float
-        Process id, and when that process began, in seconds since 1970.
+        Process id, and its start in seconds since 1970.
     folder : str
-        Where it was started.
+        Working directory.
     token : str
-        Random; no other run has it.
+        Random id of the run.
     """
 
     machine: str
@@ -219,14 +216,14 @@ class Holder:
 
     @classmethod
     def of_this_process(cls) -> Holder:
-        """Return the holder that this process would be."""
+        """Return the holder for this process."""
         import psutil
 
         own = psutil.Process()
         return cls(platform.node(), process_space(), own.pid, own.create_time(), os.getcwd(), secrets.token_hex(8))
 
     def lives(self, seconds_since_beat: float) -> bool:
-        """Whether the run works still: by its process where that can be seen, else by its last sign of life."""
+        """Whether the run still works: by its process if visible, else by its last heartbeat."""
         import psutil
 
         if self.space != process_space():
@@ -240,17 +237,8 @@ class Holder:
 class RunLock:
     """The lock of a folder of results, held until this process ends.
 
-    Parameters
-    ----------
-    output : path
-        The folder of results.
-    say : function
-        Is told, in a sentence, of a dead run that held the lock, and of one that takes it over.
-
-    Raises
-    ------
-    StorageError
-        If another run holds it, or if it cannot be written.
+    `say` receives a sentence on a dead run that held the lock, or on one that takes it over. Raises `StorageError` if
+    another run holds the lock or it cannot be written.
     """
 
     def __init__(self, output: str | Path, say: Callable[[str], object]) -> None:
@@ -267,7 +255,7 @@ class RunLock:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def release(self) -> None:
-        """Give the lock back, unless another run has taken it over."""
+        """Release the lock, unless another run has taken it over."""
         self._ended.set()
         if os.getpid() == self._own.process and self._holder() == self._own:
             self._path.unlink(missing_ok=True)
@@ -286,7 +274,7 @@ class RunLock:
         return True
 
     def _remove_dead(self) -> None:
-        """Move the lock of a dead run away; raise `StorageError` if the run lives."""
+        """Move the lock of a dead run away; raise `StorageError` if the run is alive."""
         holder = self._holder()
         try:
             silent = time.time() - self._path.stat().st_mtime
@@ -310,7 +298,7 @@ class RunLock:
             self._say(f"a run that no longer works ({where}) held {self._path.parent}; this one takes over.")
 
     def _beat(self) -> None:
-        """Give signs of life; stop the run if another has taken the lock, as while a laptop slept."""
+        """Write heartbeats; stop the run if another has taken the lock, as while a laptop slept."""
         while not self._ended.wait(BEAT):
             if self._holder() != self._own:
                 self._say(f"another run has taken over {self._path.parent}; this one stops.")

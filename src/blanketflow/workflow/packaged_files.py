@@ -1,7 +1,7 @@
-"""Where the Snakemake workflow is: in the installed package, or beside it in a clone.
+"""Location of the Snakemake workflow: in the installed package, or beside it in a clone.
 
-The repository's Snakefile, rules, scripts, profiles and environments are the only source; the wheel holds a copy of
-them (envs/hatch_build.py) in the folder ``packaged`` beside this file.
+The repository's Snakefile, rules, scripts, profiles and environments are the only source; envs/hatch_build.py copies
+them to the folder ``packaged`` of the wheel.
 """
 
 from __future__ import annotations
@@ -17,22 +17,17 @@ CLONE = Path(__file__).parents[3]
 
 
 def workflow_file(name: str = "Snakefile") -> str:
-    """Return the path of a file or folder of the Snakemake workflow that comes with this package.
+    """Return the absolute path of a file or folder of the packaged Snakemake workflow.
 
     Parameters
     ----------
     name : str, default "Snakefile"
         Its path in the workflow, such as ``profiles/slurm``.
 
-    Returns
-    -------
-    str
-        An absolute path.
-
     Raises
     ------
     ConfigError
-        If the workflow does not have it, or is not there at all.
+        If the workflow, or this part of it, does not exist.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A cheap look at a data set, for the plan: shape, kinds, task, classes, and the errors that reading would raise."""
+"""A cheap look at a data set for the plan: shape, kinds, task, classes, and errors that reading would raise."""
 
 from __future__ import annotations
 
@@ -55,49 +55,44 @@ HEAD_CELLS = 2_000_000
 
 @dataclass(frozen=True)
 class Facts:
-    """What the plan knows of a data set.
+    """What the plan knows of a data set; None means not applicable or not known.
 
     Parameters
     ----------
-    n_rows : int
-        Rows; an estimate unless `exact`.
-    n_features : int
-        Features.
+    n_rows, n_features : int
+        Shape; the number of rows is an estimate unless `exact`.
     exact : bool
-        Whether all rows were looked at.
+        Whether all rows were read.
     kinds : tuple of str
-        Distinct kinds of features, sorted; as seen in the rows looked at.
+        Distinct kinds of features, sorted, in the rows that were read.
     task, task_reason : str
         Classification or regression, and why.
     class_counts : dict of str to int, or None
-        Rows of each class, in the order of the labels, among all rows but the last `n_test`. None for regression or if
-        not all rows were looked at.
+        Rows of each class in the order of the labels, without the last `n_test` rows; only if all rows were read.
     n_classes : int or None
-        Number of classes; of those seen, unless `exact`. None for regression.
+        Number of classes seen.
     n_missing : int or None
-        Missing cells in the features, None if not known.
+        Missing cells in the features.
     n_groups : int or None
-        Number of groups, None without groups or if not known.
+        Number of groups.
     truth : dict or None
-        The target's true neighbourhood, where known.
+        The target's true neighbourhood.
     feature_names : sequence of str or None
         Names of the features.
     max_levels : int or None
-        Most levels of a categorical feature seen, None without one or if not known.
+        Most levels of a categorical feature.
     n_test : int
-        How many of the last rows are there to test on; as asked, unless `exact`.
+        Number of last rows used as test rows; as configured, unless `exact`.
     n_stored : int or None
-        Of a sparse matrix the cells that are not zero, None of any other table.
+        Nonzero cells of a sparse matrix.
     markers : str or None
-        Which texts were taken for missing cells, in words, and what to do if one is a value; None if none was, or the
-        spec lists them.
+        Texts that were read as missing cells without being listed in the spec, and the remedy if one is a value.
     usual_levels, usual_labels, has_flags, bends
-        Levels of most features, whether there are flags, and which relations bend, as `blanketflow.ci.choice.Described`
-        has them; as seen in the rows looked at.
+        As in `blanketflow.ci.choice.Described`, in the rows that were read.
     found : str or None
-        What was found out about how the file is written, and what to do if it is wrong.
+        Detected file format details, and the remedy if they are wrong.
     suspected : str or None
-        Which cells may be missing, though they were not read so, and what to do.
+        Cells that may be missing though they were not read so, and the remedy.
     missing_key : str or None
         The key, as YAML, that reads these as missing.
     """
@@ -128,16 +123,16 @@ class Facts:
 
     @property
     def told(self) -> tuple[str | None, ...]:
-        """What to know about how the table was read, one line each."""
+        """Notes on how the table was read, one line each."""
         return self.found, self.markers, self.suspected
 
     @property
     def n_cells(self) -> int:
-        """Cells of the features that a job holds."""
+        """Feature cells that a job holds."""
         return self.n_rows * self.n_features if self.n_stored is None else self.n_stored
 
     def at_most(self, max_rows: int | None) -> Facts:
-        """Return the facts of a sample of so many rows; None is no limit."""
+        """Return the facts of a sample with this many rows; None is no limit."""
         if max_rows is None or max_rows >= self.n_rows:
             return self
         stored = None if self.n_stored is None else round(self.n_stored * max_rows / self.n_rows)
@@ -145,28 +140,11 @@ class Facts:
 
 
 def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
-    """Look at a data set without reading more than needed.
+    """Return the facts of a data set, reading no more than needed.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    spec : mapping
-        Its spec, as for `read_source`.
-    seed : int
-        Seed of simulated sources.
-
-    Returns
-    -------
-    Facts
-        Exact for small files, estimated from the head of large CSV and Parquet files. Cells of `.npz` matrices are not
-        looked at, but for the range of whole numbers. Other formats are read whole at the first look, and what was
-        found is kept in the cache.
-
-    Raises
-    ------
-    ConfigError, DataError
-        As `read_source` does, for everything that can be seen this way.
+    They are exact for small files and estimated from the head of large CSV and Parquet files. Of `.npz` matrices only
+    the range of whole numbers is checked. Other formats are read whole once, and the facts are cached. Raises
+    `ConfigError` and `DataError` as `read_source` does, for all errors visible this way.
 
     Examples
     --------
@@ -198,14 +176,14 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
 
 
 def peek_whole(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
-    """Return exact facts, such as the number of groups, as `peek` would; the first look at a file reads it whole."""
+    """Return exact facts, such as the number of groups; the first call for a file reads it whole."""
     source = locate(name, spec)
     is_file = source.network is None and source.kind != "sklearn"
     return _remembered(name, source, spec, seed) if is_file else facts_of(read_source(name, spec, seed))
 
 
 def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
-    """Return the facts that only reading whole tells: found once for each state of the files and of this code."""
+    """Return facts that need the whole file, cached for each state of the files and of this code."""
     files = [Path(file).absolute() for file in source_files(name, spec)]
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     code = code_digest(Path(__file__), *reader_of(source))
@@ -230,7 +208,7 @@ def _peek_network(name: str, source: Source, spec: Mapping[str, Any], seed: int)
 
 
 def facts_of(raw: RawTable) -> Facts:
-    """Return what the plan knows of a data set that was read whole."""
+    """Return the facts of a data set that was read whole."""
     return _facts(raw, 1.0)
 
 
@@ -334,7 +312,7 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: Missi
 
 
 def _npz_features(name: str, header: ArrayHeader, spec: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of the features, checked; without a look at each where they are numbered and all kept."""
+    """Return the checked names of the features; numbered ones without exclusions are not checked one by one."""
     target = header.target.name
     named = [*setting(spec, "drop"), *setting(spec, "categorical"), *columns_of_rows(spec)]
     if isinstance(header.names, NumberedNames) and len(header.names) and not any(named) and target not in header.names:
@@ -345,7 +323,7 @@ def _npz_features(name: str, header: ArrayHeader, spec: Mapping[str, Any]) -> Se
 
 
 def _kinds(kind: str, features: Sequence[str], spec: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the kinds of features of which all but the forced ones are of one kind."""
+    """Return the kinds of features if all but the forced ones are of one kind."""
     forced = set(setting(spec, "categorical"))
     forced = forced.intersection(features) if forced else forced
     return tuple(sorted({CATEGORICAL} if len(forced) == len(features) else {kind, CATEGORICAL} if forced else {kind}))

@@ -1,4 +1,4 @@
-"""How a plan is made: read the config, look at the tables, check what can be known, pair data sets with selectors."""
+"""Makes a plan: reads the config, looks at the tables, checks both, and pairs data sets with selectors."""
 
 from __future__ import annotations
 
@@ -35,19 +35,9 @@ def make_plan(
 ) -> Plan:
     """Return the plan of a configuration.
 
-    Parameters
-    ----------
-    raw : mapping
-        The configuration, as YAML gives it.
-    scripts : function
-        Returns where a script is, by the name of its file.
-    fetch : function, optional
-        Returns the local copy of a data set's file in object storage, by the data set's id and the file's URL.
-
-    Raises
-    ------
-    ConfigError, DataError
-        If something is wrong that can be known before any job starts; the message has a line for each fault.
+    `raw` is parsed YAML, `scripts` returns the path of a script by file name, and `fetch` the local copy of a file in
+    object storage by data set id and URL. Raises `ConfigError` or `DataError` with a line for each fault that can be
+    found before any job starts.
     """
     config = _read(raw)
     faults = Faults()
@@ -76,7 +66,7 @@ def make_plan(
 
 
 def _read(raw: Mapping[str, Any]) -> Config:
-    """Return the checked configuration; if it has faults, those of its data sets on this machine are said with them."""
+    """Return the checked configuration; its faults are reported together with those of local data sets."""
     faults = Faults()
     with faults.noted():
         return read_config(raw)
@@ -94,7 +84,7 @@ def _read(raw: Mapping[str, Any]) -> Config:
 
 
 def _check_files(output: str, dataset: str, spec: Mapping[str, Any]) -> None:
-    """Refuse files that the run itself makes or Snakemake would not find."""
+    """Refuse files that the run itself makes or that Snakemake would not find."""
     for key in ("source", "path", "target_path"):
         if spec[key] is not None:
             _check_name(dataset, key, spec[key])
@@ -116,7 +106,7 @@ def _check_table(name: str, spec: Mapping[str, Any], evaluation: int | str) -> N
 
 
 def _check_name(dataset: str, key: str, path: str) -> None:
-    """Refuse what Snakemake reads as a wildcard or flag; a URL may hold it, since its file is another one."""
+    """Refuse characters that Snakemake reads as wildcard or flag; a URL may have them, since its file is a copy."""
     is_elsewhere = "://" in path and not path.startswith(("s3:", "duckdb:", "sqlite:"))
     taken = [] if is_elsewhere else [sign for sign in path if sign in READ_BY_SNAKEMAKE]
     if taken:
@@ -127,7 +117,7 @@ def _check_name(dataset: str, key: str, path: str) -> None:
 
 
 def _check_prior(plan: Plan, dataset: str, selector: str) -> str | None:
-    """Refuse what is said of features that the table does not have; return why a selector admits none of a group."""
+    """Refuse prior knowledge of features that the table lacks; return why a selector admits none of a group."""
     names, prior = plan.facts[dataset].feature_names, plan.config.prior(dataset, selector)
     target = plan.config.datasets[dataset]["target"]
     if target is None:  # which the source names: the jobs check the tiers
@@ -143,7 +133,7 @@ def _check_prior(plan: Plan, dataset: str, selector: str) -> str | None:
 
 
 def _check_joined_splits(plan: Plan) -> None:
-    """Refuse to join the splits of data sets that have different ones: one rule lists the files of all of them."""
+    """Refuse to join the splits of data sets with different splits: one rule lists the files of all of them."""
     asking = [name for name, selector in plan.config.selectors.items() if selector.grain == DATASET]
     if asking and len(set(plan.grains.n_splits.values())) > 1:
         raise ConfigError(
@@ -153,7 +143,7 @@ def _check_joined_splits(plan: Plan) -> None:
 
 
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
-    """Return the plan of a checked configuration and what is known of its data sets; raises as `make_plan` does."""
+    """Return the plan of a checked configuration and its facts; raises as `make_plan` does."""
     config = with_chosen_tests(config, facts)
     plan, faults = Plan(config, facts, scripts), Faults()
     for dataset in config.datasets:
@@ -165,7 +155,7 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
 
 
 def _pair(plan: Plan, dataset: str) -> None:
-    """Add a data set's pairs to a plan; raises `ConfigError` if it has none, or cannot be split as asked."""
+    """Add a data set's pairs to a plan; raises `ConfigError` if it has none or cannot be split as configured."""
     config, facts, faults = plan.config, plan.facts[dataset], Faults()
     for name, selector in config.selectors.items():
         if selector.datasets is not None and dataset not in selector.datasets:
@@ -193,7 +183,7 @@ FROM_NOTHING = "of CPU time from nothing"
 
 
 def run_seconds(plan: Plan) -> float:
-    """Return about how many CPU seconds a run takes from nothing, without the work of Snakemake itself."""
+    """Return the approximate CPU seconds of a run from scratch, without Snakemake's own work."""
     seconds = sum(LOADING + plan.estimates.work_seconds("table", {"dataset": dataset}) for dataset in plan.facts)
     tested = {(d, test, plan.selector(s).folds) for d, s in plan.pairs if (test := plan.test_id(d, s))}
     for dataset, test, folds in tested:
@@ -206,7 +196,7 @@ def run_seconds(plan: Plan) -> float:
 
 
 def cost_of(plan: Plan, cores: int) -> str:
-    """Return a line that says about how much a run will take, before it starts."""
+    """Return a line with the approximate cost of a run, before it starts."""
     seconds = run_seconds(plan)
     numbers = sorted(set(plan.grains.n_splits.values()))
     n_splits = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
@@ -216,7 +206,7 @@ def cost_of(plan: Plan, cores: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the words of an estimate.
+    """Return seconds in words, as in an estimate.
 
     Examples
     --------
@@ -233,7 +223,7 @@ def duration(seconds: float) -> str:
 
 
 def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:
-    """Return about how many CPU seconds all stages of a selector on a data set take."""
+    """Return the approximate CPU seconds of all stages of a selector on a data set."""
     n_splits = len(plan.splits(dataset))
     n_parts = max(plan.selector(selector).folds, 1) * n_splits
     n_jobs = {SEVERAL: 0, DATASET: 1, SPLIT: n_splits, FOLD: n_parts}[plan.grains.of_selector(dataset, selector)]

@@ -1,4 +1,4 @@
-"""What the folder of a finished run holds, read for people and for other programs."""
+"""Reads the folder of results of a finished run, for users and other programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Results:
         return self.folder / path_of(artefact, **ids)
 
     def is_finished(self) -> bool:
-        """Whether the run came to its report."""
+        """Whether the run reached its report."""
         return self.at("report").is_file()
 
     def rows(self, table: str, *names: str) -> list[tuple[Any, ...]]:
@@ -36,13 +36,7 @@ class Results:
         return list(zip(*(columns[name] for name in names), strict=True))
 
     def config(self) -> dict[str, Any]:
-        """Return what the run was asked for, as `Plan.report_spec` says it.
-
-        Raises
-        ------
-        ArtefactError
-            If the file cannot be read, or says something else.
-        """
+        """Return `Plan.report_spec` of the run; raises `ArtefactError` if the file is unreadable or wrong."""
         path = self.at("provenance")
         said = read_json(path).get("config")
         if not _is_asked(said):
@@ -50,13 +44,7 @@ class Results:
         return said
 
     def final_search(self, dataset: str, selector: str) -> Provenance:
-        """Return how the search for a final blanket ended.
-
-        Raises
-        ------
-        DataError
-            If there was none.
-        """
+        """Return how the search for a final blanket ended; raises `DataError` if there was none."""
         path = self.at("blanket", dataset=dataset, split=FINAL, selector=selector)
         if not path.is_file():
             raise DataError(
@@ -67,7 +55,7 @@ class Results:
 
 
 def _is_asked(said: Any) -> bool:
-    """Whether a run can have been asked for this; only what is read here is looked at."""
+    """Whether a value can be the request of a run; only keys that this module reads are checked."""
     try:
         order, skipped = said["order"], said["skipped"]
         named = [*order["datasets"], *order["selectors"], *(text for row in skipped for text in row)]
@@ -80,19 +68,9 @@ def _is_asked(said: Any) -> bool:
 
 
 def read_blanket(folder: str | Path, dataset: str | None = None, selector: str | None = None) -> ExportedBlanket:
-    """Read a final blanket of a finished run.
+    """Read a final blanket of a finished run; ids are optional if only one exists.
 
-    Parameters
-    ----------
-    folder : path
-        The folder of results.
-    dataset, selector : str, optional
-        Ids of the config; may be left out where there is only one.
-
-    Raises
-    ------
-    DataError
-        If there are no such results, or no such blanket in them; the message says what there is.
+    Raises `DataError` if the folder has no such results or blanket; the message lists what it has.
     """
     results = Results(Path(folder))
     table = results.at("result_table", table="blankets")

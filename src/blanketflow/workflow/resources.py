@@ -1,4 +1,4 @@
-"""What a job asks of a scheduler: memory and time, from the table's shape, and more at each attempt."""
+"""Memory and time that a job requests of a scheduler, from the table's shape; each attempt requests more."""
 
 from __future__ import annotations
 
@@ -71,10 +71,7 @@ class Resources:
 
 @dataclass
 class Estimates:
-    """Estimates for the jobs of a plan.
-
-    A job is named by its stage (its rule without the suffix of its grain) and its wildcards.
-    """
+    """Estimates for the jobs of a plan, by stage (the rule without its grain's suffix) and wildcards."""
 
     config: Config
     facts: dict[str, Facts]
@@ -85,7 +82,7 @@ class Estimates:
         return self.resources_of_several([(stage, ids, n_parts)], attempt)
 
     def resources_of_several(self, works: Sequence[tuple[str, dict[str, Any], int]], attempt: int = 1) -> Resources:
-        """Return the request of a job that does several `works` one after the other."""
+        """Return the request of a job that does several `works` in sequence."""
         seconds = sum(self.seconds(*work, MARGIN) for work in works)
         memory = max(self.memory_mb(stage, ids) for stage, ids, _ in works)
         more = 2 ** (attempt - 1)
@@ -102,9 +99,9 @@ class Estimates:
         return margin * (loading + self.work_seconds(stage, ids, n_parts, margin))
 
     def work_seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
-        """Return about how many CPU seconds a job works, without what it loads.
+        """Return the approximate CPU seconds of a job without loading.
 
-        A time limit of the selector holds whatever the margin is: `margin` times the result never exceeds the limit.
+        `margin` times the result never exceeds a time limit of the selector.
         """
         if "dataset" not in ids:
             return MOVED * sum(self.grains.n_splits[dataset] for dataset, _ in self.grains.pairs)
@@ -132,7 +129,7 @@ class Estimates:
         return MOVED * n_parts
 
     def memory_mb(self, stage: str, ids: dict[str, Any]) -> int:
-        """Return about how many MB a job's script holds at most, rather too many."""
+        """Return the approximate peak memory of a job's script in MB, rather too high."""
         if "dataset" not in ids:
             return max(memory_mb(stage, facts) for facts in self.facts.values())
         facts = self.facts[ids["dataset"]]
@@ -155,7 +152,7 @@ class Estimates:
         return self.config.ci_tests[TestOnRows.of(test).test]
 
     def _n_chosen(self, selector: str, facts: Facts, otherwise: int) -> int:
-        """Return how many features models are trained on: all where nothing is selected."""
+        """Return the number of features on which models are trained: all if nothing is selected."""
         return facts.n_features if self.config.selectors[selector].method.card.id == "all" else otherwise
 
 
@@ -169,10 +166,10 @@ def memory_mb(
     work: str = "",
     n_chosen: int = CHOSEN,
 ) -> int:
-    """Return about how many MB a job of a stage holds at most, rather too many.
+    """Return the approximate peak memory of a job of a stage in MB, rather too high.
 
-    The features are scattered over `n_chunks` jobs. Text takes more memory to read than arrays, and a CI test that
-    tests columns one by one holds only a part of the table at a time. Models learn from at most `n_chosen` features.
+    Features are scattered over `n_chunks` jobs. Reading text takes more memory than reading arrays, and a test of
+    single columns holds only a part of the table at a time. Models are trained on at most `n_chosen` features.
 
     Examples
     --------
@@ -201,5 +198,5 @@ def memory_mb(
 
 
 def _n_chunks(ids: dict[str, Any]) -> int:
-    """Return over how many jobs the features of a CI test are scattered."""
+    """Return the number of jobs over which the features of a CI test are scattered."""
     return int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1

@@ -1,4 +1,4 @@
-"""Which work on a data set with `shards` uses counts, and why other work reads the rows."""
+"""Which work on a data set with `shards` uses counts, and why other work reads rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .grain import fold_ids, id_of_test
 
 
 def shards(config: Config, dataset: str, test: str | None, selector: str | None = None) -> list[str]:
-    """Return the ids of the blocks of rows that are counted for a ci_test artefact, or a search; none for rows."""
+    """Return the ids of the counted blocks of rows of a ci_test artefact or search; none if it reads rows."""
     return [] if why_rows(config, dataset, test, selector) else fold_ids(config.datasets[dataset]["shards"])
 
 
@@ -25,14 +25,14 @@ def sharded(config: Config, dataset: str, test: str | None, selector: str | None
 
 
 def check_no_shards(config: Config) -> None:
-    """Refuse shards where there are no jobs to count them."""
+    """Refuse shards where no jobs can count them."""
     for name, spec in config.datasets.items():
         if spec.get("shards"):
             raise ConfigError(f"{name}: shards are jobs of a workflow. Remove the key, or use blanketflow run.")
 
 
 def told_of_shards(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
-    """Return in words which searches read rows, though a data set has shards; empty if none does."""
+    """Return a note on searches that read rows of a data set with shards; empty if there are none."""
     if not config.datasets[dataset].get("shards"):
         return ""
     own = [name for d, name in pairs if d == dataset and config.selectors[name].method.card.family != "reference"]
@@ -42,7 +42,7 @@ def told_of_shards(config: Config, dataset: str, pairs: Iterable[tuple[str, str]
 
 
 def why_rows(config: Config, dataset: str, test: str | None, selector: str | None = None) -> str:
-    """Return why a ci_test artefact, or a search by it, needs the rows of a data set; empty if counts are enough."""
+    """Return why a ci_test artefact or a search needs rows of a data set; empty if counts suffice."""
     spec = config.datasets[dataset]
     if not spec.get("shards"):
         return "there are no shards"

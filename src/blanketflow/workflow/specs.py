@@ -1,4 +1,4 @@
-"""What a plan asks of each job: specs, the digest of the code that can change its result, and its files at hand."""
+"""Specs of the jobs of a plan, with the digest of the code that can change each result."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SCRIPTS = {
 
 @dataclass(frozen=True)
 class Skip:
-    """A pair that is not run, and why."""
+    """A pair that is not run, with the reason."""
 
     dataset: str
     selector: str
@@ -56,19 +56,10 @@ class Skip:
 
 @dataclass
 class Plan:
-    """What will be run, and under which specs.
+    """The content of a run and its specs.
 
-    Attributes
-    ----------
-    config : Config
-    facts : dict of str to Facts
-        What a cheap look at each data set found.
-    pairs : list of (dataset, selector) ids
-    skipped : list of Skip
-    scripts : function
-        Returns where a script is, by the name of its file.
-    copies : dict of (str, str) to path
-        The local copy of each file in object storage, by the data set's id and the file's URL.
+    `facts` come from a cheap look at each data set, `pairs` are (dataset, selector) ids, `scripts` returns the path of
+    a script by file name, and `copies` maps (data set id, URL) to the local copy of a file in object storage.
     """
 
     config: Config
@@ -83,12 +74,12 @@ class Plan:
         return split_ids(self.config.splits, self.facts[dataset].n_groups)
 
     def evaluation_splits(self, dataset: str) -> list[str]:
-        """Return those that have test rows."""
+        """Return the splits with test rows."""
         return [split for split in self.splits(dataset) if split != FINAL]
 
     @cached_property
     def scores(self) -> list[str]:
-        """The artefacts of scores that are asked for: of each split's own blanket, and of the final one."""
+        """The requested artefacts of scores: of each split's own blanket, and of the final one."""
         honest = ["evaluate"] if self.config.splits["evaluation"] else []
         return [*honest, "evaluate_optimistic"] if self.config.splits["optimistic"] else honest
 
@@ -106,16 +97,16 @@ class Plan:
 
     @cached_property
     def grains(self) -> Grains:
-        """How much work one job does."""
+        """The grain of the jobs."""
         return Grains(self.config, self.facts, self.pairs, {name: len(self.splits(name)) for name in self.facts})
 
     @cached_property
     def estimates(self) -> Estimates:
-        """What the jobs take."""
+        """The estimated cost of the jobs."""
         return Estimates(self.config, self.facts, self.grains)
 
     def notes(self) -> list[str]:
-        """Return what to know about the data sets and selectors before the run, one line each."""
+        """Return notes on data sets and selectors to read before the run, one line each."""
         said = ((name, one) for name, facts in self.facts.items() for one in facts.told)
         told = [f"{name}: {one}" for name, one in said if one]
         told += [f"{name}: {one}" for name in self.facts if (one := told_of_sample(self.config, name, self.pairs))]
@@ -131,7 +122,7 @@ class Plan:
         return doubted_p_values(self.config, self.facts, self.pairs)
 
     def _told_of_folds(self, selector: str) -> str:
-        """Return in words that folds void what is proved of a selector; empty if they do not."""
+        """Return a note that folds void the guarantee of a selector; empty if they do not."""
         chosen = self.selector(selector)
         if not chosen.folds or not chosen.method.proves_one_search():
             return ""
@@ -147,16 +138,16 @@ class Plan:
         return source_files(dataset, self.config.datasets[dataset])
 
     def _reader(self, dataset: str) -> list[Path]:
-        """Return the file of the code that reads a data set's file, or its copy here."""
+        """Return the file with the code that reads a data set's file or its local copy."""
         from ..data.sources import locate
 
         spec = with_copies(self.config.datasets[dataset], lambda url: self.copies.get((dataset, url), url))
         return reader_of(locate(dataset, spec))
 
     def source_states(self, dataset: str) -> str:
-        """Return the digests of a data set's files, as a list in JSON.
+        """Return the digests of a data set's files as a JSON list.
 
-        Snakemake looks at a file whose time is newer, and so misses one that was changed under an older time.
+        Snakemake compares times only, and so misses a file that was changed but has an older time.
         """
         return canonical_json(self.sources(dataset))
 
@@ -165,7 +156,7 @@ class Plan:
         return source_digests([self.copies.get((dataset, path), path) for path in self.source_files(dataset)])
 
     def check_times(self) -> None:
-        """Raise `DataError` if files of data sets are from the future."""
+        """Raise `DataError` if files of data sets have future times."""
         faults = Faults()
         for dataset in self.config.datasets:
             with faults.noted():
@@ -236,17 +227,17 @@ class Plan:
         )
 
     def _max_rows(self, dataset: str, decides: Method | CITest) -> dict[str, int]:
-        """Return the most rows that a test, or a method without one, takes; nothing if it takes all, as before."""
+        """Return the row limit of a test, or a method without one; empty if there is none (old specs stay valid)."""
         max_rows = self.config.max_rows(dataset, decides)
         return {} if max_rows is None else {"max_rows": max_rows}
 
     def _incomplete(self, dataset: str) -> dict[str, Any]:
-        """Return what a test does with missing cells; nothing if it sees none: then specs are as they were before."""
+        """Return how a test handles missing cells; empty if it sees none, so that old specs stay valid."""
         rule = self.config.incomplete(dataset)
         return {} if rule is None else {IMPUTATIONS if isinstance(rule, int) else "missing": rule}
 
     def _prior(self, dataset: str, selector: str) -> dict[str, Any]:
-        """Return what a search knows of features, nothing if it knows nothing: then specs are as they were before."""
+        """Return a search's knowledge of features; empty without any, so that old specs stay valid."""
         prior = self.config.prior(dataset, selector)
         return {"prior": prior.as_dict()} if prior and self.selector(selector).method.obeys_prior else {}
 
@@ -258,9 +249,9 @@ class Plan:
     def aggregate_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the aggregation.
 
-        It has the whole search, from which `blanketflow.read_search` repeats it, and beside it the CI test that was
-        chosen, and why. In the spec of the search, another reason for the same test, such as
-        another selector's smaller folds, would repeat the search.
+        It has the whole search, so that `blanketflow.read_search` can repeat it, and separately the chosen CI test with
+        the reason: inside the search's spec a changed reason, such as another selector's smaller folds, would repeat
+        the search.
         """
         chosen, test = self.selector(selector), {}
         if chosen.ci_test == AUTO and chosen.supplied != "shrink":
@@ -293,16 +284,16 @@ class Plan:
 
     @cached_property
     def further(self) -> dict[str, FurtherTable]:
-        """The result tables from outside the package, by id."""
+        """The result tables of other packages, by id."""
         return {name: further_table(name, spec) for name, spec in self.config.tables.items()}
 
     def further_spec(self, table: str) -> str:
-        """Return the spec of a result table from outside the package."""
+        """Return the spec of a result table of another package."""
         asked = {"table": self.config.tables[table], "n_folds": self.config.splits["evaluation"]}
         return canonical_json({**asked, "seed": self.config.seed})
 
     def report_spec(self) -> str:
-        """Return everything that the report states of the run."""
+        """Return all that the report states about the run."""
         selectors = {
             name: {
                 "method": s.method_name,
@@ -343,7 +334,7 @@ class Plan:
     def code(
         self, stage: str, *, dataset: str = "", selector: str | None = None, test: str | None = None, table: str = ""
     ) -> str:
-        """Return the digest of the source files that can change a stage's result, whatever work one job does."""
+        """Return the digest of the source files that can change a stage's result, whatever the grain."""
         sources: list[Start] = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if stage == "confirm" and selector is not None and self.selector(selector).confirm_splits == 1:
             selector = None  # it searches nothing
@@ -377,17 +368,17 @@ def canonical_json(value: Any) -> str:
 
 
 def without_prior(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a data set that make its table: not what searches know of it, nor what memory is there."""
+    """Return the keys of a data set that define its table, without prior knowledge of features and memory."""
     return {key: value for key, value in spec.items() if key not in (*KEYS, "max_rows", "max_memory")}
 
 
 def _min_effect(selector: Selector) -> dict[str, float]:
-    """Return the smallest effect, nothing if there is none: then specs are as they were before."""
+    """Return the smallest effect; empty if there is none, so that old specs stay valid."""
     return {"min_effect": selector.min_effect} if selector.min_effect else {}
 
 
 def _confirm(share: float | None, splits: int = 1) -> dict[str, float]:
-    """Return what rows searches leave out, and how often if not once, nothing if none: then specs are as before."""
+    """Return the left-out rows and the number of repeats if above 1; empty if none, so that old specs stay valid."""
     return {} if share is None else {"confirm": share} | ({"confirm_splits": splits} if splits > 1 else {})
 
 
@@ -396,11 +387,11 @@ def _supplied(selector: Selector) -> dict[str, str]:
 
 
 def _stated_options(selector: Selector) -> dict[str, Any]:
-    """Return a method's options; the true blanket is left out, since it is another one on each data set."""
+    """Return a method's options without the true blanket, which differs between data sets."""
     options = selector.method.options()
     return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
 
 
 def table_seed(config: Config, dataset: str) -> int:
-    """Return the seed that a data set's rows are drawn with, where they are simulated."""
+    """Return the seed of simulated rows of a data set."""
     return derive_seed(config.seed, dataset, "rows")

@@ -1,4 +1,4 @@
-"""Which tests and methods suit a table, from their cards: the plan skips pairs by it, and people are told."""
+"""Whether tests and methods suit a table, from their cards: the plan skips pairs by it and tells the user."""
 
 from __future__ import annotations
 
@@ -72,17 +72,7 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
 
 
 def why_not_test(facts: Facts, test: CITest, name: str = "") -> str | None:
-    """Return why a CI test cannot be used on a data set, or None if it can.
-
-    Parameters
-    ----------
-    facts : Facts
-        Kinds, classes and levels of the table.
-    test : CITest
-        The configured test.
-    name : str, optional
-        What the config calls it.
-    """
+    """Return why a CI test cannot be used on a data set, or None if it can; `name` is its id in the config."""
     card = test.card
     if wants_network(test.options()) and facts.truth is None:
         return f"{name or card.id} needs the network behind the data, which is known for simulated data only"
@@ -97,7 +87,7 @@ def why_not_test(facts: Facts, test: CITest, name: str = "") -> str | None:
 
 
 def why_no_evaluation(facts: Facts, config: Config) -> str | None:
-    """Return why no blanket of a data set can be judged as the config asks, or None if some can."""
+    """Return why the blankets of a data set cannot be evaluated as configured, or None if some can."""
     if not config.splits["evaluation"]:
         return None
     if config.models and not any(facts.task in get_model(name).card.tasks for name in config.models):
@@ -115,7 +105,7 @@ def _levels_fit(facts: Facts, limit: int | None) -> bool:
 
 
 def wants_network(options: Mapping[str, Any]) -> bool:
-    """Whether a test or a method that needs a network was configured without it.
+    """Whether a test or a method was configured without the network that it needs.
 
     Examples
     --------
@@ -127,12 +117,12 @@ def wants_network(options: Mapping[str, Any]) -> bool:
 
 
 def network_of(method: Method, source: str | None) -> dict[str, Any]:
-    """Return the option `network` of a method that needs one and has none: the source of its data set."""
+    """Return the data set's source as option `network` for a method that needs one and has none."""
     return {"network": source} if wants_network(method.options()) else {}
 
 
 def network_file(method: Method) -> dict[str, list[str]]:
-    """Return the digest of the file of the network that a method names, nothing if it names none."""
+    """Return the digest of the network file that a method names; empty without one."""
     from ..data.sources import source_files
 
     named = method.options().get("network")
@@ -148,10 +138,9 @@ MAX_ROWS_CHANGES_NOTHING = "max_rows changes nothing: no search fits models or c
 def doubted_p_values(
     config: Config, facts: Mapping[str, Facts], pairs: Iterable[tuple[str, str]]
 ) -> dict[str, list[str]]:
-    """Return for each data set why p-values of its tests may be too small, each reason once.
+    """Return by data set why p-values may be too small, without duplicates; ``auto`` must be replaced in `config`.
 
-    Some tests reject too often with dependent features, and some ignore groups of rows. `config` must have the tests
-    that ``auto`` chose.
+    Some tests reject too often with dependent features, and some ignore groups of rows.
     """
     said: dict[str, dict[str, None]] = {}
     for dataset, selector in pairs:
@@ -168,7 +157,7 @@ def doubted_p_values(
 
 
 def told_of_sample(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
-    """Return which searches take a sample of a data set's rows, in words; empty without `max_rows`."""
+    """Return a note on searches that use a sample of a data set's rows; empty without `max_rows`."""
     max_rows = config.datasets[dataset].get("max_rows")
     if max_rows is None:
         return ""

@@ -1,4 +1,4 @@
-"""Which results are up to date: those in a folder are compared with the plan, and others are made again."""
+"""Which results are up to date: compares a folder with the plan; outdated results are recomputed."""
 
 from __future__ import annotations
 
@@ -40,18 +40,10 @@ _TYPES = {
 
 
 class Known(NamedTuple):
-    """What a file is by its metadata.
+    """What the metadata of a file says.
 
-    Attributes
-    ----------
-    size, modified : int
-        Its bytes, and when it was written, in nanoseconds.
-    identity : str
-        Digest of what it is and what it was made from; empty for files beside an artefact.
-    content : str
-        Digest of what it says.
-    beside : str
-        The content digests of the files that were made with it, by path, as JSON.
+    `modified` is in nanoseconds. `identity` digests what the artefact is and its inputs; it is empty for files beside
+    one. `beside` is JSON with the content digests, by path, of the files made with it.
     """
 
     size: int
@@ -61,7 +53,7 @@ class Known(NamedTuple):
     beside: str = "{}"
 
     def made_with(self, path: Path) -> dict[Path, str]:
-        """Return the content digests of the files that were made with the artefact at a path."""
+        """Return the content digests of the files made with the artefact at a path."""
         return {path.parent / name: content for name, content in json.loads(self.beside).items()}
 
 
@@ -75,7 +67,7 @@ class Manifest:
 
     @classmethod
     def of(cls, output: str | Path) -> Manifest:
-        """Return the manifest of a folder of results; an empty one if it is missing or damaged."""
+        """Return the manifest of a folder of results; empty if it is missing or damaged."""
         path = Path(output) / path_of("manifest")
         if not path.is_file():
             return cls(Path(output))
@@ -93,25 +85,17 @@ class Manifest:
         return cls(Path(output), known)
 
     def save(self) -> None:
-        """Write the manifest if anything in it has changed."""
+        """Write the manifest if it has changed."""
         if self.is_changed:
             rows = [(path, *known) for path, known in sorted(self.known.items())]
             write_rows(self.output / path_of("manifest"), rows, _TYPES, Provenance())
             self.is_changed = False
 
     def look(self, path: Path, verify: bool = True) -> Known | None:
-        """Return what an artefact says of itself, None if there is none; of files that it names some may be missing.
+        """Return what is known of an artefact, None if it does not exist; files that it names may be missing.
 
-        Parameters
-        ----------
-        path : path
-        verify : bool
-            Whether the content of a file that is new is read; else its metadata alone, as after it was just written.
-
-        Raises
-        ------
-        ArtefactError
-            If it, or a file that was made with it, is damaged or lies in the wrong place.
+        With `verify` the content of a new file is read, else only its metadata, as right after writing. Raises
+        `ArtefactError` if it, or a file made with it, is damaged or misplaced.
         """
         known = self._unchanged(path)
         if known is None and not path.exists():
@@ -129,7 +113,7 @@ class Manifest:
         return known
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Leave out some files, so that all of them is read at the next look."""
+        """Remove some files, so that they are read again at the next look."""
         for path in paths:
             self.is_changed |= self.known.pop(self._key(path), None) is not None
 
@@ -155,7 +139,7 @@ class Manifest:
 
 
 def _read(path: Path, verify: bool) -> tuple[str, str, str]:
-    """Return identity, content and what is beside; raises ArtefactError."""
+    """Return identity, content and files beside; raises `ArtefactError`."""
     if path.suffix == ".json":
         said: Any = read_json(path)
         check_beside(path, said.get("beside", {}))
@@ -183,18 +167,18 @@ REASONS = {
 
 @dataclass
 class Comparison:
-    """What does not match a plan.
+    """The differences between a folder and a plan.
 
     Attributes
     ----------
     again : dict of Path to str
-        The artefacts that are made again, each with its reason of `REASONS`. What depends on them is not listed.
+        Outdated artefacts, each with its reason of `REASONS`, without their dependants.
     missing : dict of Path to Path
-        The files that are not there, each with the artefact whose job makes it: itself, or the one that names it.
+        Missing files, each with the artefact whose job makes it: itself, or the one that names it.
     foreign : list of Path
-        Files of other programs that lie where the run would write.
+        Files of other programs in the places of results.
     n_standing, n_planned : int
-        How many artefacts are as planned, and how many are planned.
+        Numbers of up-to-date and of planned artefacts.
     """
 
     again: dict[Path, str] = field(default_factory=dict)
@@ -205,16 +189,15 @@ class Comparison:
 
     @property
     def forced(self) -> set[Path]:
-        """The artefacts whose jobs run whatever Snakemake thinks of them.
+        """The artefacts whose jobs must run whatever Snakemake decides; none if no result exists.
 
-        By itself it makes a missing file only if it is asked for it, or runs a job that reads it. Where nothing
-        stands it makes all files by itself.
+        Snakemake makes a missing file only if it is a target or a job that reads it runs.
         """
         is_empty = sum(path == artefact for path, artefact in self.missing.items()) == self.n_planned
         return {*self.again, *(() if is_empty else self.missing.values())}
 
     def line(self) -> str:
-        """Return one sentence on what is made again, empty if that is nothing."""
+        """Return one sentence on what is recomputed; empty if nothing is."""
         counts = Counter(self.again.values())
         if not counts:
             return ""
@@ -225,7 +208,7 @@ class Comparison:
         return f"{n} results do not match what is planned, and are made again with what depends on them: {told}."
 
     def refuse(self) -> None:
-        """Raise `DataError` if files of other programs lie where the run would write."""
+        """Raise `DataError` if files of other programs are in the places of results."""
         if self.foreign:
             more = f", nor were {len(self.foreign) - 1} other files" if len(self.foreign) > 1 else ""
             raise DataError(
@@ -235,15 +218,7 @@ class Comparison:
 
 
 def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
-    """Compare the artefacts that stand with those of a plan.
-
-    Parameters
-    ----------
-    planned : iterable of Planned
-        Inputs come before what is made from them.
-    manifest : Manifest
-        What is known of the files; extended by what is looked at.
-    """
+    """Compare existing artefacts with the planned ones, inputs first; `manifest` is extended by what is read."""
     found, contents = Comparison(), dict[Path, str]()
     for one in planned:
         found.n_planned += 1
@@ -285,15 +260,8 @@ def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
 def check(plan: Plan, output: str | Path, keep: bool, deep: bool = False) -> Comparison:
     """Compare a folder of results with its plan.
 
-    Parameters
-    ----------
-    plan : Plan
-    output : path
-        The folder of results.
-    keep : bool
-        Whether to keep what was learned of the files.
-    deep : bool
-        Whether to read all content again, also of files whose size and time are as they were.
+    `keep` stores what was learned of the files; `deep` reads all content again, also of files with unchanged size and
+    time.
     """
     manifest = Manifest(Path(output)) if deep else Manifest.of(output)
     found = compare(_artefacts(plan, output), manifest)
@@ -304,7 +272,7 @@ def check(plan: Plan, output: str | Path, keep: bool, deep: bool = False) -> Com
 
 
 def check_supplies(plan: Plan, output: str | Path) -> None:
-    """Raise `DataError` unless every stage that the config declares as supplied is there and can be used."""
+    """Raise `DataError` unless every stage that the config declares as supplied exists and is usable."""
     faults = Faults()
     for one in _artefacts(plan, output) if any(s.supplied for s in plan.config.selectors.values()) else ():
         if one.supplied:
@@ -327,14 +295,14 @@ def _check_supply(plan: Plan, one: Planned) -> None:
 
 
 def left_over(plan: Plan, output: str | Path) -> list[Path]:
-    """Return the artefacts that stand and are no part of the plan, such as those of removed selectors."""
+    """Return existing artefacts outside the plan, such as those of removed selectors."""
     planned = {one.path for one in _artefacts(plan, output)}
     standing = (path for name in FOLDERS for path in (Path(output) / name).rglob("*.parquet"))
     return sorted(path for path in standing if path not in planned and _is_ours(path))
 
 
 def note(plan: Plan, output: str | Path) -> None:
-    """Keep what the files of a run that has just ended say of themselves."""
+    """Store the metadata of the files of a run that has just ended."""
     manifest = Manifest.of(output)
     for one in _artefacts(plan, output):
         try:
@@ -349,7 +317,7 @@ def _artefacts(plan: Plan, output: str | Path) -> Artefacts:
 
 
 def _is_here(one: Planned) -> bool:
-    """Whether an artefact that cannot be used says that it belongs where it lies, or cannot say anything."""
+    """Whether an unusable artefact claims this place or claims nothing."""
     if one.path.suffix == ".json":
         return True
     try:
@@ -360,7 +328,7 @@ def _is_here(one: Planned) -> bool:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file lies where a run writes, and was not written by another program."""
+    """Whether a file is in the place of a result and not from another program."""
     if not _ANY.fullmatch(path.as_posix()):
         return False
     try:
@@ -373,7 +341,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _why(one: Planned) -> str:
-    """Return the first thing in which an artefact differs from its plan."""
+    """Return the first difference between an artefact and its plan."""
     if one.path.suffix == ".json":
         return "spec" if "identity" in read_json(one.path) else "earlier"
     said = read_provenance(one.path)
@@ -388,19 +356,9 @@ def _why(one: Planned) -> str:
 class Planned:
     """An artefact of a plan.
 
-    Attributes
-    ----------
-    artefact : str
-        Its name in `blanketflow.workflow.layout.PATHS`.
-    path : path
-    spec, code : str
-        What its job is asked for, and the digest of the code that can change it.
-    inputs : sequence of paths
-        The artefacts that it is made from, in the order of its metadata.
-    digests : sequence of str
-        Content digests of what else it is made from, before these.
-    supplied : bool
-        Whether it comes from outside, and is not made.
+    `inputs` are the artefacts that it is made from, in the order of its metadata, and `digests` the content digests of
+    other inputs, which come first. `spec` is the request, `code` the digest of the code, and `supplied` marks external
+    artefacts.
     """
 
     artefact: str
@@ -414,13 +372,13 @@ class Planned:
 
 @dataclass
 class Artefacts:
-    """The artefacts of a plan, below a folder of results."""
+    """The artefacts of a plan below a folder of results."""
 
     files: JobFiles
     _codes: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Planned]:
-        """Yield all artefacts but temporary ones, inputs before what is made of them."""
+        """Yield all artefacts except temporary ones, inputs first."""
         for dataset in self.files.plan.config.datasets:
             yield from self._data(dataset)
         for (dataset, test), numbers in self.files.plan.grains.folds_of_tests.items():

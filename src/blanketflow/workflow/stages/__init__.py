@@ -1,1 +1,1 @@
-"""The stages of a fold in the workflow: what reads its rows, tests, grows and shrinks, and writes what was found."""
+"""The stages of the workflow on a fold: read rows, test, grow, shrink, and write the results."""

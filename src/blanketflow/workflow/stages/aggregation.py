@@ -1,4 +1,4 @@
-"""The aggregate stage: the folds' sets of one split become its blanket."""
+"""The aggregate stage: combines the selections of the folds of one split into its blanket."""
 
 from __future__ import annotations
 
@@ -30,21 +30,11 @@ def aggregate_splits(
     spec: str,
     code: str = "",
 ) -> None:
-    """Combine the folds of each split, and write which features are its blanket, and which others a method found.
+    """Combine the folds of each split and write its blanket, and other blankets that a method found.
 
-    Parameters
-    ----------
-    marginal, grow, shrink : sequences of paths
-        The artefacts of all folds of the first split, then of the next; `marginal` is empty for methods without a CI
-        test.
-    blanket, by_fold, answers : sequences of paths
-        Where to: blanket, folds and blankets of each split.
-    folds : sequence of str
-        Ids of the folds of a split.
-    spec : str
-        The aggregation rule, the seed, and the CI test with the reason if it was chosen, as JSON.
-    code : str
-        Digest of the code.
+    `marginal` (empty for methods without a CI test), `grow` and `shrink` list the artefacts of all folds of the first
+    split, then of the next; `blanket`, `by_fold` and `answers` have one output per split. `spec` is JSON with the
+    aggregation rule, the seed, and the CI test with the reason if it was chosen.
     """
     for i, to in enumerate(zip(blanket, by_fold, answers, strict=True)):
         own = slice(i * len(folds), (i + 1) * len(folds))
@@ -95,12 +85,9 @@ def _aggregate_split(
 
 
 def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str]) -> list[int]:
-    """Return which folds have a result; where some lack one, the outcome says so and is to be read with care.
+    """Return which folds have a result; if some lack one, the outcome is marked as incomplete.
 
-    Raises
-    ------
-    EarlierFailure
-        If none has one.
+    Raises `EarlierFailure` if none has one.
     """
     counted = [i for i, provenance in enumerate(ended) if provenance.usable]
     passed_on(total, [ended[i] for i in counted] or ended)
@@ -117,7 +104,7 @@ def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str
 
 
 def _members(columns: Mapping[str, list[Any]]) -> list[Step]:
-    """Return the features that a fold keeps, most important first."""
+    """Return the selected features of a fold, most important first."""
     read = {**columns, "stand_ins": [tuple(StandIn(**row) for row in rows or ()) for rows in columns["stand_ins"]]}
     names = [name for name in ("feature", "importance", "role", "group", "stand_ins") if name in read]
     rows = zip(*(read[name] for name in names), strict=True)

@@ -1,4 +1,4 @@
-"""The confirm stage: the members of a final blanket, tested on the rows that its search left out."""
+"""The confirm stage: tests the members of a final blanket on rows that its search left out."""
 
 from __future__ import annotations
 
@@ -30,23 +30,10 @@ def confirm_blanket(
     code: str = "",
     make_fold: Callable[..., Fold] = Fold,
 ) -> None:
-    """Test each member of the split ``full``'s blanket given the others, and write confirm.parquet.
+    """Test each member of the blanket of the split ``full`` given the others, and write confirm.parquet.
 
-    Parameters
-    ----------
-    table, splits, blanket : paths
-        The table, the splits, and the blanket, whose search left the rows out.
-    confirmed : path
-        Where to.
-    dataset : str
-        Id of the data set.
-    spec : str
-        The share of the rows, the seed, and what is known of features, as JSON. With several splits how many, and the
-        search to repeat: its spec, its folds and how they are combined.
-    code : str
-        Digest of the code.
-    make_fold : callable
-        Makes the folds of repeated searches.
+    `spec` is JSON with the share of left-out rows, the seed and prior knowledge; with several splits also their number
+    and the repeated search with its folds and aggregation. `make_fold` makes the folds of repeated searches.
     """
     fold = Fold(table, splits, dataset, FINAL, "0", spec, code)
     provenance, found = fold.provenance("confirm", confirmed, [blanket]), []
@@ -74,7 +61,7 @@ def confirm_blanket(
 
 
 def _tested(fold: Fold, members: Sequence[str]) -> list[Confirmation]:
-    """Test each member given the others on the rows that the searches of the fold leave out."""
+    """Test each member given the others on the rows that the searches of the fold left out."""
     rows, stored, where = fold.left_out_rows(), read_features(fold.table), f"{fold.dataset}, split {FINAL}"
     known = fold.prior().of(stored.features.names, where, stored.target.name)
     whole = fold.prepared(replace(stored, features=stored.features.select(members)), rows)
@@ -86,9 +73,9 @@ def _tested(fold: Fold, members: Sequence[str]) -> list[Confirmation]:
 def _searched_again(
     fold: Fold, number: int, make_fold: Callable[..., Fold], provenance: Provenance
 ) -> tuple[Fold, list[str]]:
-    """Search on the rows of another split, from 1 on; return its fold 0 and what was selected.
+    """Search on the rows of another split (1, 2, ...) and return its fold 0 and the selection.
 
-    It is what a run with another base seed does on the same folds.
+    A run with another base seed on the same folds gives the same result.
     """
     asked = fold.asked
     seed = {"seed": seed_of_split(asked["seed"], number)}

@@ -1,4 +1,4 @@
-"""Counts of one fold's rows, shard by shard: agree on levels, count each block of the table's rows, and add up."""
+"""Counts of one fold's rows in shards: agree on levels, count each block of rows, and add up the counts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .fold import Fold
 
 
 def agree(fold: Fold, agreement: Path) -> None:
-    """Write levels and borders of a fold's rows, as the CI test would code them, as statistics of no rows.
+    """Write levels and borders of a fold's rows, as the CI test codes them, as statistics of zero rows.
 
-    Raises `DataError` if cells are missing: filling them takes all rows.
+    Raises `DataError` if cells are missing: imputing them needs all rows.
     """
     provenance, test, stored = fold.provenance("agreement", agreement), fold.test(), read_features(fold.table)
     table = stored.features.with_column(stored.target).take(fold.rows())

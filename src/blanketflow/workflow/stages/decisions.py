@@ -1,4 +1,4 @@
-"""Growing and shrinking on a fold: running a method, and writing and reading its decisions."""
+"""Growing and shrinking on a fold: runs a method, and writes and reads its decisions."""
 
 from __future__ import annotations
 
@@ -25,12 +25,9 @@ from .fold import Fold
 
 
 def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
-    """Return the problem of a fold, within what is known of its features. The table is read when first needed.
+    """Return the problem of a fold with its prior knowledge; the table is read when first needed.
 
-    Raises
-    ------
-    EarlierFailure
-        If the ci_test stage has no result.
+    Raises `EarlierFailure` if the ci_test stage has no result.
     """
     whole, test = _whole_problem(fold, marginal), fold.test() if marginal else None
     method = fold.method()
@@ -42,7 +39,7 @@ def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
 
 
 def _whole_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
-    """Return the problem of a fold with all features, in the order in which the method searches them."""
+    """Return the problem of a fold with all features, in the search order of the method."""
     follows_order = fold.method().follows_order()
 
     def read() -> Table:
@@ -87,9 +84,9 @@ def grow_fold(fold: Fold, marginal: Sequence[Path], grow: Path) -> Problem | Non
 
 
 def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, problem: Problem | None = None) -> None:
-    """Run a method's shrink on a fold and write shrink.parquet; `marginal` as in `grow_fold`.
+    """Run a method's shrink on a fold and write shrink.parquet; `marginal` is as in `grow_fold`.
 
-    The status of growing is passed on. All Markov blankets of a method that looks for several are in the provenance, as
+    The status of growing is passed on. If a method finds several Markov blankets, all are in the provenance as
     ``answers``: pairs of count and features.
     """
     provenance, decisions, method = fold.provenance("shrink", shrink, [*marginal, grow]), [], fold.method()
@@ -124,7 +121,7 @@ def grow_shrink(
     code: str = "",
     make_fold: Callable[..., Fold] = Fold,
 ) -> None:
-    """Grow and shrink on each fold (split/fold), and write both; `marginal` is empty for methods without a CI test."""
+    """Grow and shrink on each fold (split/fold) and write both; `marginal` is empty for methods without a CI test."""
     for i, name in enumerate(folds):
         fold = make_fold(table, splits, dataset, *name.split("/"), spec, code)
         tested = marginal[i : i + 1]
@@ -144,16 +141,15 @@ def _apart(fold: Fold, method: Method, marginal: Sequence[Path]) -> bool:
 
 
 def _without_memory(problem: Problem) -> Problem:
-    """Return a problem as a job of its own would meet it, except that its rows are not read again.
+    """Return a problem as a separate job would have it, with the rows already read.
 
-    What growing has in memory costs shrinking no test: numbers of tests, and where a limit strikes, would depend on
-    whether one job does both.
+    Without results cached by growing, numbers of tests and limits do not depend on whether one job does both.
     """
     return replace(problem, read_table=lambda: problem.table, shared={})
 
 
 def _say(provenance: Provenance, problem: Problem) -> None:
-    """Take over what a search said of itself; a limit that struck without an answer has raised before."""
+    """Record the messages of a search; a limit that struck without an answer has raised before."""
     provenance.status, provenance.reason = problem.status, problem.reason
     if problem.verdict:
         provenance.extra["verdict"] = problem.verdict
@@ -168,7 +164,7 @@ def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance, has_g
 
 
 def read_grown(path: Path, is_supplied: bool = False) -> tuple[list[Step], Provenance]:
-    """Return the candidates of grow.parquet, which comes from outside if `is_supplied` holds."""
+    """Return the candidates of grow.parquet; with `is_supplied` it was made outside the workflow."""
     columns, provenance = read_supplied(path, "grow") if is_supplied else read_columns(path)
     fields = ("feature", "statistic", "p_value", "importance", "given", "role")
     rows = zip(*(columns[name] for name in fields), strict=True)

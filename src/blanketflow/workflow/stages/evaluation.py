@@ -1,4 +1,4 @@
-"""The evaluate stage: how well models do with the blanket of each evaluation split, on its test rows."""
+"""The evaluate stage: scores models with the blanket of each evaluation split on its test rows."""
 
 from __future__ import annotations
 
@@ -34,26 +34,11 @@ def evaluate_blankets(
     code: str = "",
     threads: int = 1,
 ) -> None:
-    """Write the scores of every split and model; those of a split without a blanket are rows with its reason.
+    """Write the scores of every split and model; a split without a blanket has rows with its reason.
 
-    Where each split holds out a group, the honest ones have the score at the groups that the search has seen, too.
-
-    Parameters
-    ----------
-    table, splits : path
-        The data set and its splits.
-    blankets : sequence of paths
-        blanket.parquet of each evaluation split, in the order of the spec.
-    scores : path
-        Where to.
-    dataset : str
-        Its id, part of every seed.
-    spec : str
-        Models, metrics, splits and the seed, as JSON.
-    code : str
-        Digest of the code.
-    threads : int
-        Cores of a model.
+    `blankets` has blanket.parquet of each evaluation split in the order of the spec, and `spec` is JSON with models,
+    metrics, splits and the seed. If each split holds out a group, the honest scores also include those at groups that
+    the search has seen.
     """
     asked = json.loads(spec)
     seed = asked["seed"]
@@ -113,18 +98,9 @@ def _scores_at_seen_groups(
 ) -> dict[tuple[str, str], float | None]:
     """Return the score of each model and metric by cross-validation among the training rows of a split.
 
-    The rows of a group are in all parts, so that a model has seen other rows of it, as in a partition that knows no
-    groups. The features were chosen on these rows, which flatters the score. It is the mean over the parts that have a
-    value, None if none has.
-
-    Parameters
-    ----------
-    known : Table
-        The chosen features on the training rows, missing cells and all.
-    target : Column
-        The target there.
-    models, metrics, task, seed_identity, n_jobs
-        As `evaluate_split` takes them.
+    The rows of a group are spread over all parts, as in a partition without groups, so that a model has seen other rows
+    of each group. The features were chosen on these rows, so the score is optimistic. It is the mean over the parts
+    with a value, None if there is none. `known` has the chosen features, with missing cells.
     """
     part = balanced_parts(target.numbers(), min(SEEN_PARTS, target.n_rows), derive_rng(*seed_identity, "parts"))
     found: dict[tuple[str, str], list[float]] = {}
@@ -149,7 +125,7 @@ def several_evaluations(
     code: str,
     threads: int = 1,
 ) -> None:
-    """Write those scores of several selectors that do not stand; `folds` has the number of folds of each."""
+    """Write the outdated scores of several selectors; `folds` has the number of folds of each."""
     of_folds = by_folds(splits)
     for path, n_folds in zip(scores, folds, strict=True):
         selector = parse(path).ids["selector"]

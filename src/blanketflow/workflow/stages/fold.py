@@ -1,4 +1,4 @@
-"""Where a fold's rows are, how they are identified, and the spec of the work on them."""
+"""The rows of a fold, their identity, and the spec of the work on them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ..identity import content_of, made
 
 @dataclass
 class Fold:
-    """Where one fold's rows are, how they are identified, and the spec of the work on them."""
+    """The rows of a fold, their identity, and the spec of the work on them."""
 
     table: Path
     splits: Path
@@ -62,23 +62,23 @@ class Fold:
         return get_method(self.asked["method"], where, with_network(where, self.asked["options"]))
 
     def test(self) -> CITest:
-        """Return the configured CI test: that of a method's spec, or the one that the spec is of."""
+        """Return the configured CI test: that of a method's spec, or the spec's own."""
         asked = self.asked
         return with_incomplete(self.plain_test(asked.get("ci_test", asked)), self.incomplete)
 
     def plain_test(self, asked: Mapping[str, Any]) -> CITest:
-        """Return the CI test of a spec, as it is where no cell is missing."""
+        """Return the CI test of a spec without handling of missing cells."""
         return configured_test(asked)
 
     @property
     def incomplete(self) -> str | int | None:
-        """What the CI test does with missing cells; None if it sees none."""
+        """How the CI test handles missing cells; None if it sees none."""
         asked = self.asked
         of_test = asked.get("ci_test", asked) or {}
         return of_test.get("missing") or of_test.get(IMPUTATIONS)
 
     def rows(self) -> np.ndarray:
-        """Return which rows of the table the fold's work is on: its own, or beyond `max_rows` a sample of them."""
+        """Return the indices of the fold's rows in the table, beyond `max_rows` a sample of them."""
         rows, max_rows = self._all_rows(), self.asked.get("max_rows")
         if max_rows is None:
             return rows
@@ -89,7 +89,7 @@ class Fold:
         return rows if self.asked.get("confirm") is None else np.setdiff1d(rows, self.left_out_rows())
 
     def left_out_rows(self) -> np.ndarray:
-        """Return which training rows of the split no search with `confirm` sees: the same on all its folds."""
+        """Return the training rows of the split that no search with `confirm` uses: the same on all its folds."""
         rows, stored, asked = train_rows(read_splits(self.splits), self.split), read_table(self.table, []), self.asked
         groups = None if stored.groups is None else stored.groups[rows]
         seed = derive_seed(asked["seed"], self.dataset, self.split)
@@ -97,18 +97,18 @@ class Fold:
         return rows[~searched_rows(stored.target.values[rows], asked["confirm"], seed, groups, where)]
 
     def sample(self) -> dict[str, list[int]]:
-        """Return what metadata say of a sample: how many rows of how many; nothing where the work is on all."""
+        """Return sample size and number of rows for the metadata; empty if all rows are used."""
         max_rows = self.asked.get("max_rows")
         n_rows = 0 if max_rows is None else len(self._all_rows())
         return {"sample": [max_rows, n_rows]} if max_rows is not None and n_rows > max_rows else {}
 
     @property
     def is_counted(self) -> bool:
-        """Whether only counts or cross products of the rows are read."""
+        """Whether only counts or cross products of the rows are needed."""
         return "shards" in self.asked
 
     def read(self, part: Part = WHOLE) -> Table:
-        """Return the fold's rows as `prepared`: features, or a part of them, then target; or counts of them."""
+        """Return the fold's rows as `prepared`: all or some features, then the target; or counts of them."""
         if self.is_counted:
             from ...counts.sufficient_statistics import read_statistics_of
 
@@ -116,32 +116,32 @@ class Fold:
         return self.prepared(read_features(self.table, part), self.rows())
 
     def gaps(self) -> dict[str, int]:
-        """Return the number of missing cells in the table of each feature that has any."""
+        """Return the number of missing cells of each feature of the table that has any."""
         return {} if self.is_counted else read_table(self.table, []).extra["gaps"]
 
     def groups(self) -> np.ndarray | None:
-        """Return the numbers of the fold's rows that say which belong together; None if each is by itself."""
+        """Return the group number of each row of the fold; None without groups."""
         numbers = None if self.is_counted else read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
     def n_groups(self) -> int | None:
-        """Return how many groups the training rows of the split form, where CI tests should know them; else None."""
+        """Return the number of groups among the split's training rows if CI tests need it; else None."""
         design = None if self.is_counted else read_table(self.table, []).features.design
         return None if design is None else design.take(train_rows(read_splits(self.splits), self.split)).n_clusters
 
     def prepared(self, stored: StoredTable, rows: np.ndarray) -> Table:
-        """Return rows of a table as the stages work on them: imputed, unless the CI test takes missing cells."""
+        """Return rows as the stages use them: imputed, unless the CI test accepts missing cells."""
         features = stored.features.take(rows)
         if self.incomplete is None:
             features = impute(features, features)
         return features.with_column(stored.target.take(rows))
 
     def prior(self) -> PriorKnowledge:
-        """Return what the search knows of features."""
+        """Return the search's prior knowledge of features."""
         return PriorKnowledge.joined(self.asked.get("prior", {}))
 
     def limits(self) -> Limits:
-        """Return what each stage may spend."""
+        """Return the limits of each stage."""
         return Limits(**self.asked["limits"])
 
     @cached_property
@@ -150,7 +150,7 @@ class Fold:
         return [content_of(self.table), content_of(self.splits)]
 
     def provenance(self, artefact: str, path: Path, more: Sequence[Path] = ()) -> Provenance:
-        """Return a fresh provenance of an artefact that is made from this fold's rows and from more artefacts."""
+        """Return a new provenance of an artefact made from this fold's rows and further artefacts."""
         return made(artefact, path, [*self.contents, *more], self.spec, self.code, self.seed)
 
 
@@ -161,12 +161,12 @@ def read_splits(path: Path) -> dict[str, Any]:
 
 
 def configured_test(asked: Mapping[str, Any]) -> CITest:
-    """Return the CI test of a spec; one that knows the truth is given the network that its spec names."""
+    """Return the CI test of a spec; one that knows the truth receives the network that its spec names."""
     return get_ci_test(asked["type"], **with_network(f"CI test {asked['type']!r}", asked["options"]))
 
 
 def with_network(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options with the network that they name, if they name one; `where` says whose they are."""
+    """Return options with the network that they name, if any; `where` names their owner in messages."""
     if not isinstance(options.get("network"), str):
         return dict(options)
     # By name, so that the digests of all other jobs leave the readers out; the table is made anew when they change.
@@ -175,7 +175,7 @@ def with_network(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def on_one_fold(stage: Callable[..., object]) -> Callable[..., None]:
-    """Return the main function of a script for a stage of one fold: by name it takes what a `Fold` is made of, too."""
+    """Return the main function of a script for a stage of one fold; it takes the arguments of `Fold` by name, too."""
     of_fold = [field.name for field in fields(Fold)]
     of_stage = [*inspect.signature(stage).parameters][1:]
 

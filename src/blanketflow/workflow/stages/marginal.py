@@ -1,7 +1,7 @@
-"""The ci_test stage: each feature against the target given nothing, on one fold.
+"""The ci_test stage: each feature against the target, unconditionally, on one fold.
 
-The artefact of a test that resamples (see `ci/engines.py`) also holds what each repeat found, so that more
-repeats add to those of an earlier run.
+The artefact of a resampling test (see `ci/engines.py`) also stores the result of each repeat, so that a later run with
+more repeats computes only the new ones.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def ci_test(
     chunk: str = "1of1",
     make_fold: Callable[..., Fold] = Fold,
 ) -> None:
-    """Write one ci_test artefact for each fold (split/fold), of all features or of a chunk of them."""
+    """Write one ci_test artefact per fold (split/fold), of all features or of one chunk."""
     at, n_chunks = map(int, chunk.split("of"))
     of_all_features = Path(path_of("ci_test", test=test)).name
     for path, name in zip(marginal, folds, strict=True):
@@ -58,7 +58,7 @@ def ci_test(
 def several_tests(
     table: Path, splits: Sequence[Path], marginal: Sequence[Path], dataset: str, spec: str, code: str
 ) -> None:
-    """Write those ci_test artefacts of several tests that do not stand; `spec` and `code` have each test's, as JSON."""
+    """Write the outdated ci_test artefacts of several tests; `spec` and `code` are JSON with those of each test."""
     specs, codes, of_folds = json.loads(spec), json.loads(code), by_folds(splits)
     for path in marginal:
         ids = parse(path, ["ci_test"]).ids
@@ -69,19 +69,10 @@ def several_tests(
 
 
 def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> None:
-    """Test all features of a fold, or a part of them, and write the results.
+    """Test all features of a fold, or `part` of them, and write the results.
 
-    Parameters
-    ----------
-    fold : Fold
-        The fold.
-    path : path
-        Where to.
-    earlier : path
-        The artefact of an earlier run on all features, if there is one; its repeats are not computed again where they
-        were found by the same code and options on the same rows of equal content.
-    part : (int, int)
-        Which features.
+    Repeats in `earlier`, an artefact on all features, are reused if code, options and the content of the rows are
+    equal.
     """
     artefact = "ci_test" if part == WHOLE else "ci_test_chunk"
     provenance, features, results, differences = fold.provenance(artefact, path), [], None, None
@@ -124,7 +115,7 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> N
 
 
 def gather_parts(fold: Fold, chunks: Sequence[Path], marginal: Path) -> None:
-    """Write the results on all features from those on their parts, as if they had been tested at once."""
+    """Join the results on parts of the features, as if all features had been tested at once."""
     import pyarrow as pa
 
     provenance, own = fold.provenance("ci_test", marginal), [read_provenance(chunk) for chunk in chunks]
@@ -139,7 +130,7 @@ def gather_parts(fold: Fold, chunks: Sequence[Path], marginal: Path) -> None:
 
 
 def _repeats_of(fold: Fold, content: str, rows: np.ndarray) -> str:
-    """Return a digest of everything that the repeats on a fold depend on."""
+    """Return a digest of all that the repeats on a fold depend on."""
     asked = fold.asked
     options = {key: value for key, value in asked["options"].items() if key not in _NOT_OF_REPEATS}
     told = (asked["type"], sorted(options.items()), fold.seed, fold.code, content)
@@ -147,7 +138,7 @@ def _repeats_of(fold: Fold, content: str, rows: np.ndarray) -> str:
 
 
 def _known_differences(path: Path, identity: str, part: Part) -> np.ndarray | None:
-    """Return what the repeats of an earlier run found for a part of the features, shape (m, repeats)."""
+    """Return the repeats of an earlier run for a part of the features, shape (m, repeats)."""
     if not path.exists():
         return None
     try:

@@ -24,10 +24,10 @@ def several_selectors(
     spec: str,
     code: str,
 ) -> None:
-    """Grow, shrink and aggregate on all folds of all splits, one selector after the other, skipping what is up to date.
+    """Grow, shrink and aggregate on all folds of all splits for each selector, skipping what is up to date.
 
-    `spec` maps each selector to its ci_test artefact, folds, and specs of search and aggregation; `code` has the
-    digests of the searches and of the aggregation. Both are JSON.
+    `spec` maps each selector to its ci_test artefact, folds, and specs of search and aggregation; `code` to the digests
+    of searches and aggregation. Both are JSON.
     """
     codes, of_folds = json.loads(code), by_folds(splits)
     for selector, (test, folds, searched, aggregated) in json.loads(spec).items():

@@ -1,4 +1,4 @@
-"""The splits stage: every outer split of a data set with its inner folds, drawn once for all selectors."""
+"""The splits stage: all outer splits of a data set with inner folds, drawn once for all selectors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..identity import made
 
 
 def draw_splits(table: Path, splits: Path, dataset: str, spec: str, code: str = "") -> None:
-    """Write the splits of a data set for the numbers of folds that the spec names.
+    """Write the splits of a data set for the numbers of folds in the spec.
 
-    Where each split holds out one group, the metadata has which one, and its rows, by split as ``held_out``.
+    If each split holds out one group, the metadata ``held_out`` has the group and its rows by split.
     """
     asked = json.loads(spec)
     provenance = made("splits", splits, [table], spec, code, asked["seed"])
@@ -34,7 +34,7 @@ def draw_splits(table: Path, splits: Path, dataset: str, spec: str, code: str = 
 
 
 def gather_splits(parts: Sequence[Path], splits: Path, spec: str, code: str) -> None:
-    """Write the splits for every number of folds into one file, for people."""
+    """Write the splits for every number of folds into one file, for users."""
     import pyarrow as pa
 
     tables, described = zip(*map(read_arrow, parts), strict=True)

@@ -1,4 +1,4 @@
-"""The table stage: a source is read once and stored typed, with its card."""
+"""The table stage: reads a source once and stores it typed, with its card."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..jobs import say
 
 
 def read_and_store(source: Sequence[Path], table: Path, card: Path, dataset: str, spec: str, code: str) -> None:
-    """Read a data set from its files, or from where its spec says, and store it."""
+    """Read a data set from its files or from the places in its spec, and store it."""
     asked = json.loads(spec)
     raw = read_source(dataset, asked, asked["seed"], source)
     described = store(raw, table, card, dataset, spec, code, source_digests(source))
@@ -29,7 +29,7 @@ def read_and_store(source: Sequence[Path], table: Path, card: Path, dataset: str
 def store(
     raw: RawTable, table: Path, card: Path, dataset: str, spec: str, code: str = "", sources: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Write a data set's table and card, given the digests of the files that it was read from; return the card."""
+    """Write a data set's table and card, given the digests of its files; return the card."""
     asked = json.loads(spec)
     described = make_card(dataset, raw, asked)
     write_json(card, described)
