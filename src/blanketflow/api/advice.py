@@ -34,8 +34,6 @@ class Advice:
     def of_table(self, n_features: int, test: CITest | None = None) -> Advice:
         """Return the advice with the options of one table.
 
-        Examples
-        --------
         >>> BLANKET.of_table(4026).options
         {'alpha': 1.2e-05}
         """

@@ -103,8 +103,6 @@ class Argument:
 def code(value: Any) -> str:
     """Return a default as Python code, with double quotes.
 
-    Examples
-    --------
     >>> code("g2"), code(None), code(0.05)
     ('"g2"', 'None', '0.05')
     """
@@ -116,8 +114,6 @@ def own_arguments(method: type[Method]) -> list[Argument]:
 
     Options of the CI test are None unless given; their text says what the test then uses.
 
-    Examples
-    --------
     >>> from blanketflow.selectors.causal.ppfs import PPFS
     >>> [argument.name for argument in own_arguments(PPFS)]
     ['ci_test', 'alpha', 'correction', 'min_effect', 'n_repeats', 'model', 'test_size', 'significance']
@@ -225,8 +221,6 @@ def sections(documented: object) -> tuple[str, dict[str, str]]:
 def joined(text: str, parts: Mapping[str, str]) -> str:
     r"""Return the docstring that `sections` takes apart into these.
 
-    Examples
-    --------
     >>> joined("Count.", {"Notes": "Slow."})
     'Count.\n\nNotes\n-----\nSlow.'
     """

@@ -34,8 +34,6 @@ _FAINT = "opacity:.75"
 def page(title: str, *parts: Markup) -> str:
     """Return a block with a title.
 
-    Examples
-    --------
     >>> page("a < b", paragraph("Nothing."))  # doctest: +ELLIPSIS
     '<div class="blanketflow" style="..."><strong>a &lt; b</strong><p style="...">Nothing.</p></div>'
     """

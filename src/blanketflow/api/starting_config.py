@@ -78,8 +78,6 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
 def dataset_id(path: str) -> str:
     """Return an id for a file or source.
 
-    Examples
-    --------
     >>> dataset_id("data/My Study (2).csv.gz"), dataset_id("sklearn:wine"), dataset_id("https://host/t.csv?key=a/b")
     ('my-study-2', 'wine', 't')
     """
@@ -203,8 +201,6 @@ def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int
 def _list_lines(key: str, given: Sequence[str], told: str, suggested: Sequence[str], question: str) -> list[str]:
     """Return a key with the columns that it holds, and those suggested as comments: in the same list, if there is one.
 
-    Examples
-    --------
     >>> _list_lines("drop", ["id"], "numbers rows", ["x"], "a leak?")
     ['    drop:   # numbers rows', '      - id', '      # - x   # a leak?']
     >>> _list_lines("drop", [], "", ["x"], "a leak?")
@@ -234,8 +230,6 @@ def _groups_line(name: str, evaluation: int, folds: int, seen: Inspection) -> st
 def in_yaml(value: Any) -> str:
     """Return a value as YAML on one line, from which names with any characters are read unchanged.
 
-    Examples
-    --------
     >>> in_yaml({"alpha": 7e-06, "drop": ["a: b"]})
     '{alpha: 7.0e-06, drop: ["a: b"]}'
     >>> in_yaml(["Größe", "😀"])

@@ -116,8 +116,6 @@ PACKAGES = {"method": "blanketflow.selectors", "ci-test": "blanketflow.ci", "mod
 def entries(family: str | None = None, task: str | None = None) -> Iterator[tuple[str, type[Configurable]]]:
     """Yield the kind and class of every entry of a family and task, kind by kind, sorted by id within a kind.
 
-    Examples
-    --------
     >>> [found.card.id for kind, found in entries(family="kernel")]
     ['bahsic', 'hsmb']
     """

@@ -28,8 +28,6 @@ def repeated(args: Sequence[str], several: set[str], pairs: set[str]) -> Iterato
 
     For the options in `pairs`, a word that is not ``key=value`` ends the option and is an argument of its own.
 
-    Examples
-    --------
     >>> list(repeated(["--set", "a=1", "b=2", "my.csv"], {"--set"}, {"--set"}))
     ['--set', 'a=1', '--set', 'b=2', 'my.csv']
     """

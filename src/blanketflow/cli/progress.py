@@ -145,8 +145,6 @@ class Progress:
 def rule_name(rule: str) -> str:
     """Return a rule's name without the suffix of the plan's grain.
 
-    Examples
-    --------
     >>> rule_name("grow_shrink_dataset_5"), rule_name("ci_test_5"), rule_name("table")
     ('grow_shrink', 'ci_test', 'table')
     """
@@ -156,8 +154,6 @@ def rule_name(rule: str) -> str:
 def stage_of(rule: str) -> str:
     """Return the stage that a rule belongs to.
 
-    Examples
-    --------
     >>> stage_of("grow_shrink_5"), stage_of("report")
     ('selection', 'tables and report')
     """

@@ -113,8 +113,6 @@ def console(stream: TextIO | None = None) -> Console:
 def clock(seconds: float) -> str:
     """Return seconds as hours, minutes and seconds.
 
-    Examples
-    --------
     >>> clock(75), clock(3700)
     ('1:15', '1:01:40')
     """

@@ -20,8 +20,6 @@ _ON_ROWS = re.compile(rf"(?P<test>.*?)(?P<part>{PART})?(?:{CONFIRM}(?P<confirm>[
 def entries(section: str, raw: Any, faults: Faults) -> list[tuple[str, Any]]:
     """Return the entries of a section by id; note a `ConfigError` if it is no mapping, and for each invalid id.
 
-    Examples
-    --------
     >>> entries("datasets", {1: "a", "b": "c"}, Faults())
     [('1', 'a'), ('b', 'c')]
     """

@@ -1,1 +1,1 @@
-"""Turns result frames into what people read: tables, plots, the report and exports."""
+"""Turns result frames into tables, plots, the report and exports."""

@@ -1,4 +1,4 @@
-"""A blanket for other programs: CSV, JSON, or Python source of a scikit-learn pipeline on its columns."""
+"""Exports a blanket as CSV, JSON, or Python source of a scikit-learn pipeline on its columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIELDS = ("feature", "kind", "role", "importance", "frequency", "stand_ins")
 
 @dataclass(frozen=True)
 class ExportedBlanket:
-    """A final blanket with its origin; each feature has the fields `FIELDS`, the most important feature first."""
+    """A final blanket with its origin; features have the fields `FIELDS` and are sorted by importance, descending."""
 
     dataset: str
     target: str
@@ -36,11 +36,11 @@ class ExportedBlanket:
         return [row["feature"] for row in self.features]
 
     def text(self, form: str) -> str:
-        """Return it as ``csv``, ``json`` or ``pipeline``."""
+        """Return the blanket as ``csv``, ``json`` or ``pipeline``."""
         return {"csv": self.as_csv, "json": self.as_json, "pipeline": self.as_pipeline}[form]()
 
     def as_csv(self) -> str:
-        """Return a table of the features, with names that a spreadsheet does not read as formulas."""
+        """Return a table of the features; a spreadsheet cannot read the names as formulas."""
         out = io.StringIO()
         writer = csv.DictWriter(out, FIELDS, extrasaction="ignore", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         out.write(",".join(FIELDS) + "\n")
@@ -52,10 +52,10 @@ class ExportedBlanket:
         return printable_json(asdict(self), indent=2) + "\n"
 
     def as_pipeline(self) -> str:
-        """Return Python source: the columns, and a function that puts any model behind them.
+        """Return Python source with the columns and a function that builds a pipeline for any model.
 
-        Source is read before it is run, and holds for any version of scikit-learn; a pickle does neither. What the
-        pipeline learns (medians, levels), it learns when it is fitted, so it can be cross-validated.
+        Unlike a pickle, source can be reviewed and works with any version of scikit-learn. Medians and levels are
+        learned by `fit`, so the pipeline can be cross-validated.
         """
         if not self.features:
             raise DataError(f"{self.selector} found no feature in {self.dataset}, so there is nothing to build on.")
@@ -92,6 +92,6 @@ def blanket_pipeline(model) -> Pipeline:
 
 
 def _list(names: Sequence[str]) -> str:
-    """Return Python source of a list of names, whatever characters they hold."""
+    """Return Python source of a list of arbitrary names."""
     lines = "".join(f"    {name!r},\n" for name in names)
     return f"[\n{lines}]" if lines else "[]"

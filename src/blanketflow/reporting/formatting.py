@@ -1,4 +1,4 @@
-"""Formats of numbers, values and references for the readers of the report and its charts, and colours."""
+"""Formats of numbers, values and references in the report and its charts, and colours."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s,;\
 def number(value: Any, decimals: int = 3) -> str:
     """Return a number with fewer decimals the larger it is.
 
-    Examples
-    --------
     >>> number(0.9684), number(12.3456), number(1234.5), number(12.0)
     ('0.968', '12.35', '1,234', '12')
     """
@@ -38,8 +36,6 @@ def number(value: Any, decimals: int = 3) -> str:
 def seconds(value: Any) -> str:
     """Return a duration.
 
-    Examples
-    --------
     >>> seconds(0.04), seconds(75), seconds(7320)
     ('0.04 s', '1 min 15 s', '2 h 2 min')
     """
@@ -61,8 +57,6 @@ def fixed(value: Any, decimals: int = 3) -> str:
 def signed(value: Any) -> str:
     """Return a difference with its sign.
 
-    Examples
-    --------
     >>> signed(0.0123), signed(0.0), signed(0.00002)
     ('+0.012', '0.000', '±0.000')
     """
@@ -75,8 +69,6 @@ def signed(value: Any) -> str:
 def p_value(p: float) -> str:
     """Return a p-value as text; a p-value below 0.001 as a bound.
 
-    Examples
-    --------
     >>> p_value(0.0312), p_value(1e-9)
     ('p = 0.031', 'p < 0.001')
     """
@@ -84,15 +76,13 @@ def p_value(p: float) -> str:
 
 
 def mean_sd(mean: Any, sd: Any, form: Callable[[Any], str] = fixed) -> str:
-    """Return mean ± standard deviation, or only the mean if the standard deviation is missing."""
+    """Return mean ± standard deviation, or only the mean without one."""
     return form(mean) if sd is None or sd != sd else f"{form(mean)} ± {form(sd)}"
 
 
 def interval(low: Any, high: Any, form: Callable[[Any], str] = fixed) -> str:
-    """Return a 95 % interval in parentheses after a space; nothing if it is not known.
+    """Return a 95 % interval in parentheses after a space; empty if it is unknown.
 
-    Examples
-    --------
     >>> interval(0.5, 0.75), interval(float("nan"), float("nan"))
     (' (95 % interval 0.500 to 0.750)', '')
     """
@@ -102,8 +92,6 @@ def interval(low: Any, high: Any, form: Callable[[Any], str] = fixed) -> str:
 def metric_name(metric: str) -> str:
     """Return the name of a metric in a sentence.
 
-    Examples
-    --------
     >>> metric_name("balanced-accuracy"), metric_name("roc-auc"), metric_name("log-loss")
     ('balanced accuracy', 'ROC AUC', 'log-loss')
     """
@@ -131,13 +119,13 @@ def plain(value: Any) -> str:
 
 
 def some(names: Sequence[str], most: int) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names and the number of others."""
     more = len(names) - most
     return plain(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def linked(reference: str) -> Markup:
-    """Return a reference with its DOIs as links and everything else escaped."""
+    """Return an escaped reference with its DOIs as links."""
     parts, end = [], 0
     for match in _DOI.finditer(reference):
         parts += [

@@ -112,8 +112,6 @@ def marginal_seconds(test: CITest, facts: Facts) -> float:
 def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_limit: float | None = None) -> float:
     """Return the approximate CPU seconds of growing and shrinking on one fold, each at most `time_limit`.
 
-    Examples
-    --------
     >>> from blanketflow.ci import get_ci_test
     >>> from blanketflow.workflow.peek import peek
     >>> from blanketflow.selectors import get_method

@@ -93,8 +93,6 @@ def _has_card(node: ast.ClassDef) -> bool:
 def syntax(node: ast.AST) -> list[Any]:
     r"""Return a syntax tree as nested lists of texts, without docstrings, comments, formatting and empty parts.
 
-    Examples
-    --------
     >>> tree = ast.parse("def double(x):\n    'Return twice x.'\n    return 2 * x  # not x + x")
     >>> syntax(tree) == syntax(ast.parse("def double( x ): return (2*x)"))
     True

@@ -31,8 +31,6 @@ CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
 def fold_ids(n_folds: int) -> list[str]:
     """Return fold ids; they include K since folds of different K hold different rows.
 
-    Examples
-    --------
     >>> fold_ids(2), fold_ids(0)
     (['1of2', '2of2'], ['0'])
     """
@@ -237,8 +235,6 @@ def _look_ahead(pairs: Iterable[tuple[str, str]], known: Iterable[str], path: st
     Snakemake reads it for each path of a large run, so it is kept short: data sets with the same ids share an
     alternative, which lists the ids that may follow or those that may not, whichever are fewer.
 
-    Examples
-    --------
     >>> pattern = _look_ahead([("a", "x"), ("b", "x"), ("b", "y")], ["x", "y", "z"], "/{}/")
     >>> [bool(re.match(pattern, path)) for path in ("a/x/", "a/y/", "b/y/", "b/z/")]
     [True, False, True, False]
@@ -277,8 +273,6 @@ def shared_jobs(shares: Mapping[tuple[str, str], float]) -> list[Several]:
 
     `shares` gives the fraction of a job that each id fills, in the order in which ids are joined.
 
-    Examples
-    --------
     >>> shared_jobs({("a", "x"): 0.5, ("a", "y"): 0.5, ("a", "z"): 1.0, ("b", "x"): 0.5, ("b", "y"): 0.2})
     [Several(names=('x', 'y'), datasets=('a', 'b'))]
     """

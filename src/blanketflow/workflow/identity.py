@@ -111,8 +111,6 @@ def source_digests(paths: Sequence[str | Path]) -> list[str]:
 def without_places(spec: str) -> str:
     """Return a data set's spec with paths replaced by the kinds of their files, which determine how they are read.
 
-    Examples
-    --------
     >>> without_places('{"path":"/srv/data/wine.tar.gz","target":"y"}')
     '{"path":".tar.gz","target":"y"}'
     """

@@ -70,8 +70,6 @@ def path_of(artefact: str, **ids: str) -> str:
 
     Omitted ids remain wildcards of Snakemake; ids that the path does not have are ignored.
 
-    Examples
-    --------
     >>> path_of("blanket", dataset="wine", split="full")
     'select/wine/full/{selector}/blanket.parquet'
     """
@@ -83,8 +81,6 @@ def parse(path: str | PurePath, among: Iterable[str] = tuple(PATHS)) -> Place:
 
     `among` lists the candidates; if two match, the one with more folders is taken. Raises `ArtefactError` if none does.
 
-    Examples
-    --------
     >>> parse("results/ci_test/wine/cv-1/fold-2of5/g2.parquet").ids
     {'dataset': 'wine', 'split': 'cv-1', 'fold': '2of5', 'test': 'g2'}
     """
@@ -99,8 +95,6 @@ def parse(path: str | PurePath, among: Iterable[str] = tuple(PATHS)) -> Place:
 def by_folds(splits: Iterable[Path]) -> dict[str, Path]:
     """Return the splits of a data set by their number of folds.
 
-    Examples
-    --------
     >>> by_folds([Path("results/data/wine/splits-5.parquet")])
     {'5': PosixPath('results/data/wine/splits-5.parquet')}
     """
@@ -110,8 +104,6 @@ def by_folds(splits: Iterable[Path]) -> dict[str, Path]:
 def files_like(artefacts: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern for the paths of some artefacts; its group ``output`` is the folder of results.
 
-    Examples
-    --------
     >>> files_like(["table", "card"]).fullmatch("mine/data/wine/card.json")["output"]
     'mine/'
     """

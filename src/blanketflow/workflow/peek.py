@@ -146,8 +146,6 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     the range of whole numbers is checked. Other formats are read whole once, and the facts are cached. Raises
     `ConfigError` and `DataError` as `read_source` does, for all errors visible this way.
 
-    Examples
-    --------
     >>> peek("wine", {"source": "sklearn:wine"}).class_counts
     {'class_0': 59, 'class_1': 71, 'class_2': 48}
     """

@@ -208,8 +208,6 @@ def cost_of(plan: Plan, cores: int) -> str:
 def duration(seconds: float) -> str:
     """Return seconds in words, as in an estimate.
 
-    Examples
-    --------
     >>> duration(0.2), duration(42), duration(400), duration(9000), duration(720_000)
     ('under a second', '40 s', '7 min', '2.5 h', '200 h')
     """

@@ -171,8 +171,6 @@ def memory_mb(
     Features are scattered over `n_chunks` jobs. Reading text takes more memory than reading arrays, and a test of
     single columns holds only a part of the table at a time. Models are trained on at most `n_chosen` features.
 
-    Examples
-    --------
     >>> from blanketflow.workflow.peek import peek
     >>> memory_mb("ci_test", peek("wine", {"source": "sklearn:wine"})) < 1_000
     True

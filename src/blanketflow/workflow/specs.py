@@ -359,8 +359,6 @@ class Plan:
 def canonical_json(value: Any) -> str:
     """Return JSON with sorted keys and plain types: equal values give equal text.
 
-    Examples
-    --------
     >>> canonical_json({"b": 1.0, "a": (1, None)})
     '{"a":[1,null],"b":1.0}'
     """

@@ -107,8 +107,6 @@ def _levels_fit(facts: Facts, limit: int | None) -> bool:
 def wants_network(options: Mapping[str, Any]) -> bool:
     """Whether a test or a method was configured without the network that it needs.
 
-    Examples
-    --------
     >>> wants_network({"network": None, "arcs": None}), wants_network({"network": None, "law": "gaussian"})
     (True, False)
     """

@@ -303,8 +303,6 @@ def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> t
     Raises `ConfigError` if two selectors have one id, or one has a parameter out of range, or a seed or task of its
     own.
 
-    Examples
-    --------
     >>> selectors_and_tests(["mrmr", {"strict": {"method": "gs", "alpha": 0.001}}], None)[0]
     {'mrmr': {'method': 'mrmr'}, 'strict': {'method': 'gs', 'alpha': 0.001}}
     """

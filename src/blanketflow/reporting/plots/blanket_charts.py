@@ -1,4 +1,4 @@
-"""The Markov blanket of one selector, as a graph around the target or, on narrow screens, a list."""
+"""Draws the Markov blanket of one selector as a graph around the target or, on narrow screens, as a list."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ _STEEPER = 0.93
 
 
 def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) -> alt.LayerChart:
-    """Draw the target with its parents and children in an inner ring, and its spouses in an outer one.
+    """Draw the target with its parents and children in an inner ring and its spouses in an outer one.
 
-    `blanket` has the columns feature, role, importance and frequency of one selector's blanket, most important first.
-    Lines to parents and children are solid. Lines to spouses are dashed: a spouse depends on the target through a
-    common child, and the table does not say which. A larger node is more important. Features whose role the method does
-    not report, and those that were asked for and not found, are in the inner ring. At most `limit` features are drawn;
-    a note says how many there are.
+    `blanket` has the columns feature, role, importance and frequency, most important first. Lines to parents and
+    children are solid. Those to spouses are dashed, because a spouse depends on the target through a common child,
+    which the table does not name. Node size is importance. Features without a reported role, and those only included on
+    request, are in the inner ring. Beyond `limit` features a note gives their number.
     """
     nodes = _nodes(blanket[:limit])
     height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)
@@ -104,7 +103,7 @@ def by_role(blanket: pd.DataFrame) -> pd.DataFrame:
 
 
 def node_sizes(importance: pd.Series) -> list[int]:
-    """Return the area of each node in square pixels: the larger, the more important."""
+    """Return the area of each node in square pixels, increasing with importance."""
     values = importance.astype("float64").where(lambda v: v.abs() < math.inf)
     low, high = min(values.min(), 0.0), values.max()
     if not high > low:
@@ -114,7 +113,7 @@ def node_sizes(importance: pd.Series) -> list[int]:
 
 
 def in_folds(frequency: float | None) -> str:
-    """Return in which share of the folds a feature was chosen, in words."""
+    """Return the share of the folds that chose a feature, in words."""
     return "not known" if frequency is None or frequency != frequency else f"{frequency:.0%} of folds"
 
 
@@ -131,7 +130,7 @@ def _centre(target: str) -> list[alt.Chart]:
 
 
 def note_on(blanket: pd.DataFrame, limit: int) -> str:
-    """Return what is said above the graph of a blanket."""
+    """Return the note above the graph of a blanket."""
     if blanket.empty:
         return "no feature was selected"
     size = "larger: more important" if blanket["importance"].notna().any() else ""
@@ -140,11 +139,11 @@ def note_on(blanket: pd.DataFrame, limit: int) -> str:
 
 
 def ring_places(n_inner: int, n_outer: int) -> list[tuple[int, int]]:
-    """Return the positions (x, y) of two rings of nodes in pixels around (0, 0), the inner nodes first.
+    """Return the positions (x, y) of two rings of nodes in pixels around (0, 0), inner nodes first.
 
-    The positions are such that no name or line crosses a name. Names are outside their nodes. Nodes alternate between
-    left and right, and each side is filled from its middle, so every node has its own line of text and the outer nodes
-    are above and below the inner ones. The higher a node, the steeper its line to the centre, so no line meets a name.
+    No name or line crosses a name: names are outside their nodes, nodes alternate between left and right, and each side
+    is filled from its middle, so that every node has its own line of text. The higher a node, the steeper its line to
+    the centre.
     """
     n = n_inner + n_outer
     sides = [[node for node in range(n) if node % 2 == side] for side in (0, 1)]
@@ -191,10 +190,7 @@ _SHORT = {
 
 
 def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) -> alt.LayerChart:
-    """Draw what `blanket_graph` draws in a column 280 pixels wide: one feature per line, spouses further out.
-
-    Takes the same arguments.
-    """
+    """Draw `blanket_graph` as a column 280 pixels wide, one feature per line, spouses further out."""
     shown = by_role(blanket[:limit])
     x = [_FAR if role == "spouse" else _NEAR for role in shown["role"]]
     nodes = pd.DataFrame(
@@ -236,7 +232,7 @@ def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) 
 
 
 def _target(target: str, last: float, y_axis: alt.Y) -> alt.LayerChart:
-    """Return the trunk down to the last line, and the target above it."""
+    """Return the trunk down to the last line, with the target above it."""
     label = shortened(target, TARGET_CHARACTERS)
     width = max(len(label) * CHARACTER + 20, 60)
     data = pd.DataFrame({"target": [target], "label": [label], "y": [_LINE * 0.5], "end": [last]})
@@ -257,10 +253,10 @@ MOST_BARS = 40
 
 
 def blanket_bars(blanket: pd.DataFrame, limit: int = MOST_BARS) -> alt.Chart:
-    """Draw one bar per feature, as long as its importance, coloured by role.
+    """Draw the importance of each feature as a bar, coloured by role.
 
     `blanket` has the columns feature, role, importance, p_value and frequency, most important first. A note says if
-    features are left out beyond `limit`.
+    features beyond `limit` are left out.
     """
     shown = blanket[:limit]
     labels = [ROLES.get(role, (role.replace("_", " "), INK))[0] for role in shown["role"]]

@@ -23,10 +23,10 @@ _WINS = "data sets won-tied-lost by the row against the column; blue: more wins,
 
 
 def agreement(agreement: pd.DataFrame, selectors: Sequence[str]) -> alt.LayerChart:
-    """Draw the Jaccard index of the final blankets of every two selectors, with similar selectors next to each other.
+    """Draw the Jaccard index of the final blankets of every two selectors, similar selectors next to each other.
 
-    `agreement` is the result table of that name for one data set. Selectors without a final blanket are left out; fewer
-    than three keep their order.
+    `agreement` is that result table for one data set. Selectors without a final blanket are left out; fewer than three
+    are not reordered.
     """
     present = set(agreement["selector"])
     names = [name for name in selectors if name in present]
@@ -48,9 +48,9 @@ def agreement(agreement: pd.DataFrame, selectors: Sequence[str]) -> alt.LayerCha
 
 
 def wins(wins: pd.DataFrame, selectors: Sequence[str]) -> alt.LayerChart:
-    """Draw on how many data sets each selector beats each other one: wins minus losses of the row against the column.
+    """Draw wins minus losses of the row's selector against the column's, over data sets.
 
-    `wins` is the result table of that name for one metric and model. Selectors without a score are left out.
+    `wins` is that result table for one metric and model. Selectors without a score are left out.
     """
     present = set(wins["selector"])
     names = [name for name in selectors if name in present]
@@ -70,10 +70,10 @@ def _matrix(
     titles: Mapping[str, str],
     note: str = "",
 ) -> alt.LayerChart:
-    """Draw a square of cells with a text in each; the larger a value, the deeper its colour.
+    """Draw a square of cells with texts, positive values in blue and negative ones in vermillion.
 
-    `cells` has the columns selector (the row), other (the column), value, text, and those of the tooltip, which are the
-    keys of `titles`. Values are blue, values below 0 vermillion; the absolute value `depth` has the deepest colour.
+    `cells` has the columns selector (row), other (column), value, text, and those of the tooltip (keys of `titles`).
+    The colour is deepest at the absolute value `depth`.
     """
     step = _LARGE if len(names) <= MAX_TEXTS else _SMALL
     wanted = cells[cells["selector"].isin(names) & cells["other"].isin(names)]
@@ -123,10 +123,10 @@ _MOST_NAMES, _EACH_RANK = 8, 12
 
 
 def critical_difference(ranks: pd.DataFrame, critical_difference: float, n_datasets: int) -> alt.LayerChart:
-    """Draw the selectors along an axis of mean ranks, best on the left; bars join selectors that do not differ.
+    """Draw the selectors on an axis of mean ranks, best on the left; bars join selectors that do not differ.
 
-    `ranks` has the columns selector and mean_rank, over the same data sets for every selector. Two mean ranks that are
-    at least `critical_difference` apart differ. It is NaN if there is no test; then no bars are drawn.
+    `ranks` has the columns selector and mean_rank, over the same data sets for every selector. Mean ranks differ if
+    they are at least `critical_difference` apart; NaN (no test) draws no bars.
     """
     known = ranks.sort_values("mean_rank", kind="stable")
     names, means = list(known["selector"]), [float(rank) for rank in known["mean_rank"]]
@@ -149,8 +149,6 @@ def critical_difference(ranks: pd.DataFrame, critical_difference: float, n_datas
 def alike(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
     """Return the first and last position of each maximal run of ascending ranks that do not differ.
 
-    Examples
-    --------
     >>> alike([1.0, 1.8, 2.5, 4.0], 1.6)
     [(0, 2), (2, 3)]
     """
@@ -195,7 +193,7 @@ def _alike_words(
 
 
 def _bars(names: Sequence[str], means: Sequence[float], critical_difference: float) -> pd.DataFrame:
-    """Return one bar per group, in the first lane where it does not touch another bar."""
+    """Return one bar per group, in the first lane where it touches no other bar."""
     ends: list[float] = []
     rows = []
     for first, last in alike(means, critical_difference):

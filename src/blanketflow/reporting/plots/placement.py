@@ -1,4 +1,4 @@
-"""Where things are in a chart: labels that cover no point and no other label, and the scales that this needs."""
+"""Positions in charts: labels that cover no point or other label, and the scales needed for them."""
 
 from __future__ import annotations
 
@@ -42,10 +42,9 @@ class _Box(NamedTuple):
 def place_labels(
     points: Sequence[tuple[float, float, str]], width: float, height: float, longest: float
 ) -> list[Place | None]:
-    """Put each label next to its point, at the nearest place that no other point or label covers.
+    """Put each label next to its point, at the nearest free place; None if there is none.
 
-    `points` are (x, y, label) in pixels in a panel of `width` by `height`; a label is cut to `longest` pixels. The
-    places are in the order of the points, None if no place near a point is free.
+    `points` are (x, y, label) in pixels in a panel of `width` by `height`; labels are cut to `longest` pixels.
     """
     taken = [_Box(x - GAP / 2, x + GAP / 2, y) for x, y, _ in points]
     places: list[Place | None] = []
@@ -65,10 +64,8 @@ def place_labels(
 
 
 def shortened(name: str, width: int) -> str:
-    """Return a name shortened in its middle to `width` characters, because names often differ at their ends.
+    """Return a name cut in its middle to `width` characters, because names often differ at their ends.
 
-    Examples
-    --------
     >>> shortened("expression of BRCA1 in sample 17", 20)
     'expression…sample 17'
     """
@@ -99,17 +96,16 @@ _MOST = 0.5
 
 
 def in_order(names: Iterable[str]) -> alt.Scale:
-    """Return a scale of names that keeps their order.
+    """Return a scale of names in their given order.
 
-    The order is set by the domain, because `sort` writes the names into an expression, where Vega cannot parse the
-    name ``if``.
+    The domain sets the order, because `sort` writes the names into an expression, where Vega cannot parse ``if``.
     """
     return alt.Scale(domain=list(dict.fromkeys(names)))
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale of `kind` linear, log, or symlog, which is logarithmic above `constant` and reaches 0."""
+    """A scale of `kind` linear, log or symlog (logarithmic above `constant`, with 0)."""
 
     kind: str
     low: float
@@ -127,12 +123,12 @@ class Scale:
         return math.log(value) if self.kind == "log" else math.log1p(value / self.constant)
 
     def of_chart(self) -> alt.Scale:
-        """Return the scale as Altair's."""
+        """Return the scale as an Altair scale."""
         more = {"constant": self.constant} if self.kind == "symlog" else {}
         return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, **more)
 
     def axis(self) -> alt.Axis:
-        """Return its axis. Logarithmic axes mark powers of ten, and 2 and 5 times them if there are few."""
+        """Return the axis. Logarithmic axes mark powers of ten, and 2 and 5 times them if there are few."""
         if self.kind == "linear":
             return alt.Axis(tickCount=6, format="~g")
         lowest = self.constant if self.kind == "symlog" else self.low
@@ -155,7 +151,7 @@ def linear(values: pd.Series, at_least: float | None = None) -> Scale:
 
 
 def wide(values: pd.Series, always: bool = False) -> Scale:
-    """Return a logarithmic scale of values >= 0 if their range is wide or `always` is set, else a linear one."""
+    """Return a logarithmic scale of values >= 0 if their range is wide or with `always`, else a linear one."""
     positive = values[values > 0]
     if not len(positive):
         return linear(values, 0.0)
@@ -169,11 +165,9 @@ def wide(values: pd.Series, always: bool = False) -> Scale:
 def window(means: Sequence[float], references: Iterable[float], low: pd.Series, high: pd.Series) -> tuple[float, float]:
     """Return the ends of an axis of scores.
 
-    It holds all means and the references, such as the scores of all features and of none, so that small differences are
-    not magnified; and the intervals, unless one is so wide that the rest could not be told apart.
+    It includes all means and the references (all features, none), so that small differences are not magnified, and
+    intervals unless one is so wide that it would hide other differences.
 
-    Examples
-    --------
     >>> window([0.8, 0.9], [0.5], pd.Series([0.7, -3.0]), pd.Series([0.9, 1.0])) == (0.5 - 0.2, 1.0)
     True
     """

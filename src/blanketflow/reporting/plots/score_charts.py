@@ -1,4 +1,4 @@
-"""Scores: of each selector by model, against size or cost, and of the best set of each size."""
+"""Charts of scores: by selector and model, against size or cost, and of the best set of each size."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ _LINES = (("baseline", "all features", [4, 3]), ("nothing", "no feature", [1, 3]
 def score_by_selector(
     scores: pd.DataFrame, metric: str, baseline: str = "all", nothing: str = "none"
 ) -> alt.FacetChart:
-    """Draw the mean of each selector with its 95 % interval on one data set, one panel per model.
+    """Draw the mean score of each selector with its 95 % interval on one data set, one panel per model.
 
-    `scores` is the result table of that name for one data set, in the order to show; its columns sd, low, high,
-    n_splits, n_features and difference may be missing. A dashed line marks `baseline`, the selector that keeps all
-    features, and a dotted one `nothing`, the one that keeps none; both are on the axis, and so are the intervals as far
-    as `window` lets them. Pointing at a selector highlights it in every panel.
+    `scores` is that result table for one data set in display order; sd, low, high, n_splits, n_features and difference
+    are optional. A dashed line marks `baseline` (all features) and a dotted one `nothing` (no features). Both are on
+    the axis; intervals are cut by `window`. Hovering highlights a selector in every panel.
     """
     known = scores[(scores["metric"] == metric) & scores["mean"].notna()]
     means = known.set_index(["selector", "model"])["mean"]
@@ -79,7 +78,7 @@ def score_by_selector(
 
 
 def _cut(rows: pd.DataFrame, references: Iterable[float]) -> pd.DataFrame:
-    """Return rows with their intervals (low, high) cut to the part of the axis that is shown."""
+    """Return rows with their intervals (low, high) cut to the visible part of the axis."""
     start, end = window(rows["mean"].tolist(), references, rows["low"], rows["high"])
     return rows.assign(low=rounded(rows["low"].clip(lower=start)), high=rounded(rows["high"].clip(upper=end)))
 
@@ -96,10 +95,10 @@ _AXES = {"n_tests": "tests, all splits and folds", "selection_seconds": "seconds
 def size_against_score(
     scores: pd.DataFrame, metric: str, model: str, baseline: str = "all", nothing: str = "none"
 ) -> alt.LayerChart:
-    """Draw the mean score of each selector on one data set against its mean blanket size, with its 95 % interval.
+    """Draw the mean score of each selector on one data set, with its 95 % interval, against its mean blanket size.
 
-    Selectors at the same point share one label; `baseline` has its own colour and a dashed line, and `nothing`, the
-    selector that keeps no feature, a dotted line.
+    Selectors at the same point share a label. `baseline` has its own colour and a dashed line, `nothing` (no features)
+    a dotted one.
     """
     shown = _described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
     points = shown.assign(x=shown["n_features"].round(2), y=shown["mean"]).dropna(subset=["x", "y"])
@@ -120,8 +119,8 @@ def cost_against_score(
 ) -> alt.LayerChart:
     """Draw the mean score of each selector on one data set against the cost of selection, on a logarithmic axis.
 
-    `scores` and `runtime` are the result tables of these names for one data set, `cost` is ``selection_seconds`` or
-    ``n_tests``. The axis reaches 0 if a selector costs nothing, such as one that makes no tests.
+    `scores` and `runtime` are those result tables for one data set; `cost` is ``selection_seconds`` or ``n_tests``. The
+    axis includes 0 if a selector costs nothing, for example one without tests.
     """
     if cost not in _AXES:
         raise UnknownNameError(f"no cost {cost!r} to draw. {did_you_mean(cost, _AXES)}")
@@ -147,11 +146,10 @@ def _scatter(
     titles: Mapping[str, str],
     references: tuple[str, str],
 ) -> alt.LayerChart:
-    """Draw one point per position, with its interval and the names of its selectors next to it, and two lines.
+    """Draw a point with interval and names of selectors per position, and the reference lines.
 
-    `points` has the columns selector, x, y, low, high, and the texts of the tooltip, which are the keys of `titles`; no
-    x or y is missing. `across` and `up` are the titles of the axes. `references` are the selectors of all features and
-    of none.
+    `points` has the columns selector, x, y (not missing), low, high, and those of the tooltip (keys of `titles`).
+    `across` and `up` are the axis titles, `references` the selectors of all features and of none.
     """
     at = dict(zip(points["selector"], points["y"], strict=True))
     lines = [(at[name], title, dash) for name, (_, title, dash) in zip(references, _LINES, strict=True) if name in at]
@@ -190,7 +188,7 @@ def _scatter(
 
 
 def _reference_lines(lines: Sequence[tuple[float, str, list[int]]], y_scale: Scale) -> list[alt.Chart]:
-    """Return horizontal lines; a point says which is that of all features, and a text at the right end the other."""
+    """Return horizontal lines: a point marks that of all features, a text at the right end the other."""
     layers = []
     for y, title, dash in lines:
         base = alt.Chart(pd.DataFrame({"y": [y], "title": [title]})).encode(
@@ -245,8 +243,8 @@ _LINE_WIDTH = 420
 def score_by_size(alternatives: pd.DataFrame, metric: str) -> alt.LayerChart:
     """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
 
-    `alternatives` has the columns n_features, ranking, difference, stability, chosen and one that is called `metric`,
-    by size. The line is at no feature where all features were not judged.
+    `alternatives` has the columns n_features, ranking, difference, stability, chosen and `metric`, by size. Without a
+    score of all features the line is at no features.
     """
     at, reference = reference_of(alternatives)
     data = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""How much the sets that a selector chooses vary: over splits, folds and halves of the rows."""
+"""Charts of the variation of selected sets over splits, folds and halves of the rows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _AIR = 0.02
 
 
 def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
-    """Draw Nogueira's index with its 95 % interval for each selector of one data set, in the order of the rows.
+    """Draw Nogueira's index with its 95 % interval for each selector of one data set, in row order.
 
-    Selectors without an index are named in a note.
+    A note names selectors without an index.
     """
     shown = stability.dropna(subset=["stability"])
     data = pd.DataFrame(
@@ -75,11 +75,10 @@ _KINDS = ("chosen, and in the final blanket", "chosen here, but not in the final
 def selection_frequency(
     members: pd.DataFrame, folds: pd.DataFrame, blanket: list[str], limit: int = MAX_FEATURES
 ) -> alt.LayerChart:
-    """Draw features by folds for one selector, with the most often selected feature on top.
+    """Draw features by folds for one selector, the most often selected feature on top.
 
-    `members` has the columns fold and feature, the sets of one split; `folds` all folds of that split, including those
-    that selected nothing. Its optional column chosen marks the folds whose set became the blanket. At most `limit`
-    features are drawn; a note says how many there are.
+    `members` has the columns fold and feature of one split, `folds` all its folds, even with empty sets; its optional
+    column chosen marks the folds whose set became the blanket. Beyond `limit` features a note gives their number.
     """
     order = sorted(dict.fromkeys(folds["fold"]), key=lambda fold: int(fold_label(fold)))
     in_blanket = set(blanket)
@@ -136,10 +135,9 @@ _IS_KEPT = ("kept", "not kept")
 
 
 def stability_paths(paths: Mapping[str, Any]) -> alt.LayerChart:
-    """Draw a line for each feature, blue if its last share reaches the threshold, which is dashed.
+    """Draw the stability path of each feature, blue if its last share reaches the dashed threshold.
 
-    `paths` has n_features, the numbers at which shares are known; shares, a list by feature, in any order; and the
-    threshold.
+    `paths` has n_features (the numbers at which shares are known), shares (a list by feature) and the threshold.
     """
     sizes, threshold = list(paths["n_features"]), float(paths["threshold"])
     ordered = sorted(paths["shares"].items(), key=lambda one: [-share for share in reversed(one[1])])
@@ -178,7 +176,7 @@ def stability_paths(paths: Mapping[str, Any]) -> alt.LayerChart:
 
 
 def _ends(data: pd.DataFrame, last: int) -> pd.DataFrame:
-    """Return where the names of kept features stand: at the ends of their lines, moved apart downwards."""
+    """Return the positions of the names of selected features: at the ends of their lines, moved apart downwards."""
     ends = data[(data["size"] == last) & (data["kind"] == _IS_KEPT[0])].head(MOST_NAMED).copy()
     places, step = [], 14 / _PATHS_HEIGHT
     for share in ends["share"]:

@@ -1,4 +1,4 @@
-"""Colours, fonts and sizes that all charts share, and their specifications and SVG."""
+"""Colours, fonts and sizes of all charts, and charts as specifications and SVG."""
 
 from __future__ import annotations
 
@@ -61,29 +61,29 @@ _Chart = TypeVar("_Chart", bound=alt.TopLevelMixin)
 
 
 def tooltip(titles: Mapping[str, str]) -> list[alt.Tooltip]:
-    """Return the tooltip that shows some columns unformatted, given the title of each column."""
+    """Return a tooltip of unformatted columns, given their titles."""
     return [alt.Tooltip(f"{column}:N", title=title) for column, title in titles.items()]
 
 
 def themed(chart: _Chart) -> _Chart:
-    """Give a chart the shared style, and return it.
+    """Apply the shared style to a chart in place and return it.
 
-    The style is set on the chart and not as Altair's active theme, which is global state of the process. The chart is
-    changed, since Altair's methods copy all that it holds.
+    The style is not Altair's active theme, which is global state; the chart is changed because Altair's methods copy
+    all data.
     """
     chart.config = alt.Config(**CONFIG)
     return chart
 
 
 def noted(chart: _Chart, note: str) -> _Chart:
-    """Give a chart the shared style, and a note above it unless the note is empty, and return it."""
+    """Apply the shared style to a chart, with a note above it unless empty, and return it."""
     if note:
         chart.title = alt.TitleParams(text=note, fontSize=12, fontWeight="normal", offset=10)
     return themed(chart)
 
 
 def rounded(values: pd.Series) -> pd.Series:
-    """Return numbers without the digits that are finer than a pixel, which would enlarge the page."""
+    """Return numbers without digits finer than a pixel, which would enlarge the page."""
     return values.astype("float64").map(lambda value: float(f"{value:.{_DIGITS}g}"))
 
 
@@ -92,30 +92,30 @@ def rounded(values: pd.Series) -> pd.Series:
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Have Altair not check what is drawn meanwhile, which takes a third of the time; tests check every chart."""
+    """Disable Altair's validation, a third of the drawing time; tests validate every chart."""
     with alt.utils.schemapi.debug_mode(False):
         yield
 
 
 def full_spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return the chart as a Vega-Lite specification, unchecked. Equal charts give equal dicts."""
+    """Return the Vega-Lite specification of a chart without validation. Equal charts give equal dicts."""
     return _visible(chart.to_dict(validate=False))
 
 
 def svg(spec: Mapping[str, Any]) -> str:
-    """Return a chart, given its full specification, as the text of an SVG element."""
+    """Return a chart, given its full specification, as an SVG element."""
     return vl_convert.vegalite_to_svg(dict(spec), allowed_base_urls=[])
 
 
 def svg_on_white(chart: alt.TopLevelMixin) -> str:
-    """Return a chart with the shared style on a white background as SVG, for pages that may be dark."""
+    """Return a chart with the shared style as SVG on white, for pages with a dark background."""
     return svg(full_spec(themed(chart).properties(background="white")))
 
 
 def short_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the specification of a chart on a page with many charts, given the full one.
 
-    It has no ``config``, which is `CONFIG` for all charts, and no ``$schema``, and its data have short names.
+    It lacks ``config`` (`CONFIG` for all charts) and ``$schema``, and its data have short names.
     """
     full = dict(spec)
     datasets = full.pop("datasets", {})
@@ -125,7 +125,7 @@ def short_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _visible(node: Any) -> Any:
-    """Return a part of a specification without control characters, which an SVG file may not contain."""
+    """Return a part of a specification without control characters, which SVG forbids."""
     if isinstance(node, list):
         return [_visible(child) for child in node]
     if isinstance(node, Mapping):
@@ -134,7 +134,7 @@ def _visible(node: Any) -> Any:
 
 
 def _renamed(node: Any, short: Mapping[str, str]) -> Any:
-    """Return a part of a specification with the names of its data replaced by short names."""
+    """Return a part of a specification with short names for its data."""
     if isinstance(node, list):
         return [_renamed(child, short) for child in node]
     if not isinstance(node, Mapping):

@@ -1,4 +1,4 @@
-"""The report: one HTML file with tables and charts that opens offline. Only the report job imports this package."""
+"""The report: one offline HTML file with tables and charts. Only the report job imports this package."""
 
 from .figures import charts
 from .render import render

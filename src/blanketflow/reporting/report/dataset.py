@@ -1,4 +1,4 @@
-"""The section on one data set: its facts, blankets, scores, stability, cost, and groups that it has not seen."""
+"""Report section on one data set: facts, blankets, scores, stability, cost, and held-out groups."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ _SHOWN = (*SERIOUS, "missing-marker", "few-rows", "imbalance", "weights")
 
 @dataclass(frozen=True)
 class Headline:
-    """What the report says first of a data set.
+    """The headline of a data set's section.
 
-    `features` are the names of the answer's set, each with its role or an empty text, and `n_more` are not named;
-    `roles_by` are the searches that gave the roles, and `confirmed` says of how many held-out rows confirm that they
-    matter. `learned` says whether models do better than without any feature,
-    `warnings` which searches did not end well, and why. `serious` and `other` are the findings about the table.
+    `features` are names with roles (may be empty), and `n_more` counts those not named. `roles_by` lists the searches
+    that gave the roles, `confirmed` the confirmations on held-out rows, `learned` whether models beat no features, and
+    `warnings` the searches that failed and why. `serious` and `other` are findings about the table.
     """
 
     selector: str
@@ -57,7 +56,7 @@ class Headline:
 
     @property
     def first(self) -> str:
-        """The first sentence of the answer: which features to keep. A name may hold a full stop."""
+        """The first sentence of the answer, on the features to keep. A name may contain a full stop."""
         names = [name for name, _ in self.features if name in self.answer]
         named = max((self.answer.find(name) + len(name) for name in names), default=0)
         end = self.answer.find(". ", named)
@@ -65,7 +64,7 @@ class Headline:
 
     @property
     def rest(self) -> str:
-        """What the answer says after its first sentence."""
+        """The answer after its first sentence."""
         return self.answer[len(self.first) :].strip()
 
     @property
@@ -75,7 +74,7 @@ class Headline:
 
 
 def headline(run: Run, dataset: str) -> Headline:
-    """Return what the report says first of a data set."""
+    """Return the headline of a data set's section."""
     answer = run.answer(dataset)
     findings = [finding for finding in run.cards[dataset].get("findings", []) if finding["kind"] in _SHOWN]
     said = {
@@ -105,7 +104,7 @@ def headline(run: Run, dataset: str) -> Headline:
 
 
 def _in_groups(run: Run, dataset: str, selector: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return features with the text that names them: the first of a group with all of it, the others by themselves."""
+    """Return features with their displayed text: a group is shown with its first feature."""
     together: dict[str, list[str]] = {}
     for name in names:
         together.setdefault(run.feature_group(dataset, selector, name) or name, []).append(name)
@@ -116,7 +115,7 @@ def _in_groups(run: Run, dataset: str, selector: str, names: Sequence[str]) -> l
 
 
 def _roles(run: Run, dataset: str) -> dict[str, tuple[str, str]]:
-    """Return the role of each feature and which search gave it: the first one that could make its tests."""
+    """Return the role of each feature and the search that gave it: the first one that could make its tests."""
     doubtful = set(run.rows(run.outcomes, dataset=dataset, split=FINAL, stage="select")["selector"])
     found: dict[str, tuple[str, str]] = {}
     for selector in run.ran(dataset):
@@ -130,7 +129,7 @@ def _roles(run: Run, dataset: str) -> dict[str, tuple[str, str]]:
 
 
 def _warnings(run: Run, dataset: str) -> list[str]:
-    """Return which searches did not end well on how many splits, and the first reason."""
+    """Return the searches without a clean result, with the number of splits and the first reason."""
     ended = run.rows(run.outcomes, dataset=dataset, stage="select")
     found = []
     for selector in run.present(ended):
@@ -153,9 +152,9 @@ def facts(
     unselective: Sequence[str] = (),
     sampled: Sequence[str] = (),
 ) -> list[tuple[str, str]]:
-    """Return the facts on the card as pairs of a term and its text, the CI test that was chosen and why, and warnings.
+    """Return the facts on the card as (term, text), the chosen CI test with the reason, and warnings.
 
-    The warnings are of tests whose p-values no longer select, and of searches that took a sample of the rows.
+    The warnings concern tests whose p-values no longer select, and searches on a sample of the rows.
     """
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in card["kinds"].items())
     pairs = [
@@ -210,8 +209,8 @@ MAX_FEATURES = 30
 class BlanketSection:
     """The final blanket of one selector.
 
-    `verdict` is what its method says of it, `importance` what that means, `has_winner` whether it is the set of one
-    fold, and `has_stand_ins` whether a feature has any.
+    `verdict` comes from its method, `importance` explains the measure, `has_winner` says whether the blanket is the set
+    of one fold, and `has_stand_ins` whether any feature has stand-ins.
     """
 
     selector: str
@@ -226,7 +225,7 @@ class BlanketSection:
 
 
 def blankets(run: Run, dataset: str) -> list[BlanketSection]:
-    """Return the final blanket of each selector, including empty ones, but not that of all features or of none."""
+    """Return the final blanket of each selector, even if empty, without the references of all and no features."""
     return [_blanket(run, dataset, name) for name in run.ran(dataset) if name not in (run.baseline, run.nothing)]
 
 
@@ -279,7 +278,7 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
 
 
 def _importance(run: Run, selector: str, n_folds: int) -> str:
-    """Return what importance is in the method of a selector, in a sentence."""
+    """Return a sentence on the importance measure of a selector's method."""
     card = run.method_cards.get(run.selectors[selector].get("method", selector))
     if card is None or not card.means_by_importance:
         return ""
@@ -288,7 +287,7 @@ def _importance(run: Run, selector: str, n_folds: int) -> str:
 
 
 def _effect(tested: pd.Series) -> Cell:
-    """Return the effect of a member on the rows that the search left out, its interval and p-value."""
+    """Return the effect of a member on the left-out rows, with interval and p-value."""
     known = tested["low"] == tested["low"]  # several splits may have no effect in common
     held = f"{signed(tested['low'])} to {signed(tested['high'])}" if known else "splits disagree"
     detail = f"({held}), p = {tested['p_value']:.2g}"
@@ -301,7 +300,7 @@ def _bar(value: float | None, top: float) -> float | None:
 
 
 def truth_table(run: Run, dataset: str) -> Table | None:
-    """Return how well the true blanket was found: on all rows, or else over the splits. None if it is not known."""
+    """Return how well the true blanket was found, on all rows or else over the splits; None if it is unknown."""
     known = run.rows(run.tables["truth"], dataset=dataset)
     if known.empty:
         return None
@@ -327,7 +326,7 @@ def truth_table(run: Run, dataset: str) -> Table | None:
 
 
 def score_table(run: Run, dataset: str, metric: str) -> Table:
-    """Return a table of selectors by models: mean ± standard deviation, and below it the difference to all features."""
+    """Return a table of selectors by models: mean ± standard deviation, and the difference to all features."""
     scores = run.rows(run.scores(dataset), metric=metric)
     models = list(dict.fromkeys(scores["model"]))
     rows = []
@@ -358,7 +357,7 @@ def _score(run: Run, found: pd.DataFrame, selector: str) -> Cell:
 
 
 def stability(run: Run, dataset: str) -> Table:
-    """Return a table of how much the set that each selector chooses varies over the evaluation splits."""
+    """Return a table of the variation of each selector's set over the evaluation splits."""
     rows = []
     for row in run.in_order(run.rows(run.tables["stability"], dataset=dataset)).itertuples():
         interval = f"{fixed(row.lower, 2)} to {fixed(row.upper, 2)}" if row.lower == row.lower else NONE
@@ -392,9 +391,9 @@ def runtime(run: Run, dataset: str) -> Table:
 
 
 def held_out_groups(run: Run, dataset: str) -> Table | None:
-    """Return a table of groups by selectors: the score there, and the change to groups that were seen.
+    """Return a table of groups by selectors: the score on the held-out group and its change from seen groups.
 
-    It is of the metric and the model that lead on the data set. None if no groups were held out.
+    It uses the leading metric and model of the data set; None without held-out groups.
     """
     metric, model = run.main_metric(dataset), run.main_model(dataset)
     found = run.rows(run.tables["held_out_groups"], dataset=dataset, metric=metric or "", model=model or "")

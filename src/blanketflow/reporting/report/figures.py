@@ -1,4 +1,4 @@
-"""Which charts the report shows, and their names."""
+"""The charts of the report and their names."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ COSTS = {"tests": "n_tests", "seconds": "selection_seconds"}
 
 
 def charts(run: Run) -> dict[str, Any]:
-    """Return the full Vega-Lite specification of every chart, by name.
+    """Return the full Vega-Lite specification of every chart by name.
 
-    Names are ``{dataset}/{kind}``, ``{dataset}/{kind}/{selector}`` and ``across/{kind}/{metric}/{model}``. A chart that
-    would be empty is left out: scores if nothing was evaluated, folds if a selector ran on fewer than two.
+    Names are ``{dataset}/{kind}``, ``{dataset}/{kind}/{selector}`` and ``across/{kind}/{metric}/{model}``. Empty charts
+    are left out: scores without evaluation, and folds if a selector has fewer than two.
     """
     with plots.unchecked():
         of_datasets = (
@@ -51,7 +51,7 @@ def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
 
 
 def narrow_charts(run: Run) -> dict[str, Any]:
-    """Return the specifications of what narrow screens show instead of some charts, by the same names."""
+    """Return the charts that replace others on narrow screens, by the same names."""
     found = {}
     with plots.unchecked():
         for dataset, card in run.cards.items():

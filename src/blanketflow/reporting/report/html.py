@@ -1,4 +1,4 @@
-"""What goes into the page: scripts and data in a safe form, the content security policy, and cells of tables."""
+"""Page content: scripts and data in a safe form, the content security policy, and table cells."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ _UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u20
 def as_json(value: Any) -> Markup:
     r"""Return a value as JSON for a script element with data.
 
-    Examples
-    --------
     >>> print(as_json({"name": "</script>"}))
     {"name":"\u003c/script\u003e"}
     """
@@ -32,12 +30,10 @@ def as_json(value: Any) -> Markup:
 
 
 def compact(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chart's specification with its data by column, and repeated values as codes into a list of levels.
+    """Return a chart's specification with columnar data and repeated values as codes.
 
     This halves the size of a page with many charts. ``rowsOf`` in charts.js restores the rows.
 
-    Examples
-    --------
     >>> compact({"datasets": {"d0": [{"fold": "1", "n": 3}, {"fold": "1", "n": 4}, {"fold": "1", "n": 5}]}})
     {'datasets': {'d0': {'fold': {'levels': ['1'], 'codes': [0, 0, 0]}, 'n': [3, 4, 5]}}}
     """
@@ -76,14 +72,14 @@ def vega_versions() -> str:
 
 
 def own() -> Markup:
-    """Return the page's own scripts as one script."""
+    """Return the page's scripts as one script."""
     return Markup("\n".join((_PAGE / name).read_text(encoding="utf-8") for name in _OWN))  # noqa: S704 - our files
 
 
 def policy(scripts: Iterable[str]) -> str:
-    """Return the content security policy that allows only these scripts, and no loading or sending of anything.
+    """Return the content security policy: only these scripts, and no network access.
 
-    Inline styles are allowed, because Vega and the bars in tables set the style of single elements.
+    Inline styles are allowed because Vega and the bars in tables need them.
     """
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -94,9 +90,9 @@ def policy(scripts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its text, a second, smaller line, a bar, whether it is marked as the best, and its value.
+    """A cell: text, a second smaller line, a bar, whether it is marked as best, and the value for sorting.
 
-    The bar in front of the text has the length `share`, 0 to 1. The value sorts the column; missing values come last.
+    The bar before the text has length `share`, 0 to 1. Missing values are sorted last.
     """
 
     text: str
@@ -107,7 +103,7 @@ class Cell:
 
     @property
     def sort_key(self) -> str | None:
-        """The value as text for JavaScript, None if it is missing."""
+        """The value as text for JavaScript; None if missing."""
         missing = self.value is None or self.value != self.value
         return None if missing else f"{float(self.value):.12g}".replace("inf", "Infinity")
 
@@ -123,7 +119,7 @@ class Table:
     text_columns: Sequence[int] = field(default_factory=tuple)
 
     def is_text(self, column: int) -> bool:
-        """Return whether a column holds text, which is aligned to the left and sorted alphabetically."""
+        """Return whether a column is text: left-aligned and sorted alphabetically."""
         return column < self.n_text or column in self.text_columns
 
 

@@ -1,4 +1,4 @@
-"""What concerns the whole run: what was run and found, the settings of each selector, and all data sets together."""
+"""Report sections on the whole run: results, settings of each selector, and all data sets together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMED = 40
 
 
 def asked(run: Run) -> str:
-    """Return in one sentence what was run."""
+    """Return one sentence on the run."""
     splits = sorted({split for split in run.folds["split"] if split != FINAL})
     models = list(dict.fromkeys(run.tables["scores"]["model"]))
     parts = [f"{count(len(run.cards), 'data set')} and {count(len(run.selectors), 'selector')}"]
@@ -60,7 +60,7 @@ def _result(run: Run, dataset: str, selector: str) -> Cell:
 
 
 def unions(run: Run) -> Table:
-    """Return a table of the features that are in the blanket of some target, by data set and selector."""
+    """Return a table of the features in the blanket of at least one target, by data set and selector."""
     rows = []
     for dataset, of_targets in run.targets.items():
         for selector in run.selectors:
@@ -76,7 +76,7 @@ def unions(run: Run) -> Table:
 
 
 def failures(run: Run) -> tuple[Table, Table]:
-    """Return the stages without a clean result, and the pairs that were not run, each with its reason."""
+    """Return the stages without a clean result and the skipped pairs, with reasons."""
     ended = [
         cells(row.dataset, row.selector, row.split, row.stage, row.status, row.reason)
         for row in run.outcomes.itertuples()
@@ -98,7 +98,7 @@ _HOW = "at alpha 0.05, n = 100 and 200, target independent of the feature, 1,000
 
 @dataclass(frozen=True)
 class Method:
-    """One selector as the report explains it."""
+    """A selector as the report explains it."""
 
     selector: str
     name: str
@@ -155,7 +155,7 @@ def _test_options(ci_test: Any) -> dict[str, Any]:
 
 
 def calibration(options: Mapping[str, Any]) -> str:
-    """Return which significance a PPI test used, and its measured false-positive rate, in words."""
+    """Return the significance level of a PPI test and its measured false-positive rate, in words."""
     significance = options.get("significance", "wilcoxon")
     if significance == "corrected-t":
         return f"Significance: corrected-t. Measured false-positive rate {_HOW}: 1 to 5 % for 5 to 100 repeats."
@@ -185,7 +185,7 @@ class Comparison:
 
 
 def comparisons(run: Run) -> list[Comparison]:
-    """Return the comparisons by the main metric of most data sets, starting with the main model of most of them."""
+    """Return the comparisons by the most frequent main metric, starting with the most frequent main model."""
     metric, lead = run.lead_metric(), run.lead_model()
     tested = run.rows(run.tables["friedman"], metric=metric) if metric else run.tables["friedman"][:0]
     found = [Comparison(row.metric, row.model, sentence(row)) for row in tested.itertuples()]

@@ -1,4 +1,4 @@
-"""Fills the sections, the style, the scripts and the charts into the template of the page."""
+"""Renders sections, style, scripts and charts into the page template."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _PAGE = Path(__file__).parent / "page"
 
 
 def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Markov-blanket feature selection") -> str:
-    """Return the report as one HTML page that loads nothing from elsewhere; without `charts` they are made here.
+    """Return the report as one self-contained HTML page; missing `charts` are made here.
 
-    Without JavaScript only the charts are missing. Equal input gives equal text: the page holds no date.
+    Without JavaScript only the charts are missing. The page has no date, so equal input gives equal text.
     """
     charts = all_charts(run) if charts is None else charts
     # Names of data sets, features and classes come from users' files, so everything but our own scripts is escaped.

@@ -1,4 +1,4 @@
-"""The results of a finished run that the report shows, and the questions that several sections ask."""
+"""The results of a finished run for the report, with queries shared by its sections."""
 
 from __future__ import annotations
 
@@ -18,19 +18,16 @@ from ..tables.scores import leading_metrics, leading_model
 
 @dataclass(frozen=True)
 class Run:
-    """Everything that the report shows.
+    """The content of the report.
 
-    `tables` holds all result tables of `blanketflow.reporting.tables.TABLES` by name. Every other frame has the columns
-    dataset and selector, and `folds` (fold, size, chosen), `members` (fold and feature: the set of each fold) and
-    `outcomes` (stage, status and reason of all that is not ``ok``) the column split; `skipped` has the reason why a
-    pair was not run. `cards` are those of the data sets and `selectors` their specs, both in the order to show.
-    `method_cards` are the cards of the methods and CI tests in the specs. `provenance` has the versions, the seed, the
-    platform and the config. `verdicts` are what methods say of their final answers, by data set and selector, and
-    `chosen_tests` the CI test that was chosen for each data set where selectors left it open, with the reason.
-    `unselective` says of each data set what to know of p-values, and `sampled` which searches took a
-    sample of the rows. `searches` are the final searches by data set and selector, for `blanketflow.read_search`.
-    `targets` has the data set of each target, by the id of a data set with several.
-    `stability_paths` has what stability selection says of its final answers, by data set and selector.
+    `tables` has `blanketflow.reporting.tables.TABLES` by name. Other frames have the columns dataset, selector and
+    split: `folds` (fold, size, chosen), `members` (fold and feature of each fold's set) and `outcomes` (stage, status
+    and reason if not ``ok``); `skipped` has pairs that were not run and why. `cards` and `selectors` (specs) are in
+    display order; `method_cards` are those of the methods and CI tests in the specs. `provenance` has versions, seed,
+    platform and config. By data set and selector: `verdicts` of methods on their final answers, `stability_paths`, and
+    `searches` for `blanketflow.read_search`. By data set: `chosen_tests` for ``auto`` with the reason, `unselective` (a
+    note on p-values) and `sampled` (searches on a sample). `targets` has the data set of each target, by the id of a
+    data set with several.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -51,37 +48,37 @@ class Run:
     stability_paths: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def feature_group(self, dataset: str, selector: str, feature: str) -> str:
-        """Return the group that a feature is in for a selector; empty if it is in none."""
+        """Return the group of a feature for a selector; empty if it has none."""
         of_data = (self.cards[dataset].get("prior") or {}).get("feature_groups")
         return group_of(feature, self.selectors[selector].get("feature_groups") or of_data or {})
 
     @property
     def baseline(self) -> str:
-        """The selector that keeps all features."""
+        """The selector of all features."""
         return selector_of(ALL, self.selectors)
 
     @property
     def nothing(self) -> str:
-        """The selector that keeps no feature, which has scores without being run."""
+        """The selector of no features, which is scored without being run."""
         return selector_of(NOTHING, self.selectors)
 
     @property
     def shown(self) -> list[str]:
-        """The selectors in the order of the config, and no feature after them if it has scores."""
+        """The selectors in config order, followed by that of no features if it has scores."""
         scored = self.nothing in set(self.tables["scores"]["selector"])
         return list(dict.fromkeys([*self.selectors, *([self.nothing] if scored else [])]))
 
     def is_reference(self, selector: str) -> bool:
-        """Return whether a selector serves only for comparison: all features, none, or the true blanket."""
+        """Return whether a selector is only a reference: all features, none, or the true blanket."""
         return is_reference(selector, self.selectors)
 
     def answer(self, dataset: str) -> Any:
-        """Return the row of the table ``answers`` for a data set, or None without it."""
+        """Return the row of the table ``answers`` for a data set, or None."""
         found = self.rows(self.tables["answers"], dataset=dataset)
         return next(found.itertuples(), None)
 
     def rows(self, frame: pd.DataFrame, **where: str) -> pd.DataFrame:
-        """Return the rows of `frame` whose columns equal the given values."""
+        """Return the rows of `frame` with the given column values."""
         for column, value in where.items():
             frame = frame[frame[column] == value]
         return frame
@@ -109,23 +106,23 @@ class Run:
         return self.rows(self.tables["blankets"], dataset=dataset, selector=selector)
 
     def confirmed(self, dataset: str, selector: str) -> pd.DataFrame:
-        """Return what is confirmed of the final blanket; no rows if that was not asked for."""
+        """Return the confirmation of the final blanket; no rows if it was not requested."""
         return self.rows(self.tables["confirmed"], dataset=dataset, selector=selector)
 
     def main_metrics(self, dataset: str) -> list[str]:
-        """Return the metrics that are shown first for a data set: two where a class is rare, none without scores."""
+        """Return the leading metrics of a data set: two if a class is rare, none without scores."""
         return leading_metrics(self.scores(dataset), self.cards[dataset], self.selectors)
 
     def main_metric(self, dataset: str) -> str | None:
-        """Return the metric that is shown first of all; None if there is no score."""
+        """Return the first leading metric; None without scores."""
         return next(iter(self.main_metrics(dataset)), None)
 
     def main_model(self, dataset: str) -> str | None:
-        """Return the model that predicts best from all features; None if there is no score."""
+        """Return the model that predicts best from all features; None without scores."""
         return leading_model(self.scores(dataset), self.main_metric(dataset), self.selectors)
 
     def lead_metric(self) -> str | None:
-        """Return the main metric of most data sets, by which selectors are compared over data sets."""
+        """Return the main metric of most data sets, used to compare selectors over data sets."""
         return _most_common(self.main_metric(dataset) for dataset in self.cards)
 
     def lead_model(self) -> str | None:

@@ -1,4 +1,4 @@
-"""From the artefacts of all data sets and selectors to the result tables: frames in, frames out, no files."""
+"""From artefacts to result tables: frames in, frames out, no files."""
 
 from .answers import ANSWERS, answers
 from .blankets import (

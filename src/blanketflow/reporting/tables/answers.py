@@ -1,4 +1,4 @@
-"""The answer for each data set: which features to keep, how models do with them, and whether they learned anything."""
+"""The answer for each data set: the features to keep, the scores with them, and whether models learned anything."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ ANSWERS = rows_of(
 def answers(found: Found) -> pd.DataFrame:
     """Return the answer for each data set.
 
-    It is that of the selector ``auto`` if there is one. Else it is, of the searches that could make their tests, the
-    smallest set that loses nothing against the selector with the best mean.
+    It is that of the selector ``auto``. Without one it is, among searches that could make their tests, the smallest set
+    that loses nothing against the selector with the best mean.
     """
     return frame(ANSWERS, [_answer(found, dataset) for dataset in found.cards])
 
@@ -72,7 +72,7 @@ def _answer(found: Found, dataset: str) -> dict[str, Any]:
 
 
 def _doubt(found: Found, dataset: str, selector: str) -> str:
-    """Return how the final search ended if that was not well, after a blank."""
+    """Return how the final search ended if it was not ``ok``, after a blank."""
     ended = found.ended[found.ended["stage"] == "select"]
     own = ended[(ended["dataset"] == dataset) & (ended["selector"] == selector) & (ended["split"] == FINAL)]
     return "".join(f" But it is {row.status}: {row.reason}." for row in own.itertuples() if row.status != "ok")
@@ -89,7 +89,7 @@ def _sizes(found: Found, dataset: str) -> dict[str, int]:
 def _chosen(
     found: Found, dataset: str, shown: pd.DataFrame, metric: str, sizes: dict[str, int]
 ) -> tuple[str | None, str]:
-    """Return the selector whose set is the answer, and why, unless it is the only one."""
+    """Return the selector whose set is the answer, and why if there are several."""
     present = {*sizes, *shown["selector"]}
     names = [name for name in found.selectors if name in present and not is_reference(name, found.selectors)]
     automatic = next((name for name in names if found.selectors[name].get("method") == "auto"), None)
@@ -117,7 +117,7 @@ def _why(selector: str, scored: Sequence[str], what: str) -> str:
 
 
 def _lost(found: Found, dataset: str, shown: pd.DataFrame, metric: str) -> dict[str, float]:
-    """Return by how much each selector is worse than the best, less what counts as nothing."""
+    """Return the loss of each selector against the best, less the tolerance."""
     rows = found.evaluations.dropna(subset=["value"])
     rows = rows[(rows["dataset"] == dataset) & (rows["model"] == shown["model"].iloc[0]) & (rows["metric"] == metric)]
     values = rows.pivot(index="split", columns="selector", values="value").astype("float64").dropna(axis=1)
@@ -131,7 +131,7 @@ def _lost(found: Found, dataset: str, shown: pd.DataFrame, metric: str) -> dict[
 
 
 def _words(found: Found, dataset: str, selector: str, sizes: dict[str, int], scores: pd.DataFrame) -> str:
-    """Return which features to keep, in words: the method's own if it says so."""
+    """Return the features to keep in words, by the method itself if it has any."""
     n = found.cards[dataset]["n_features"]
     if selector not in sizes:
         mean = scores.loc[scores["selector"] == selector, "n_features"].mean()
@@ -150,7 +150,7 @@ def _words(found: Found, dataset: str, selector: str, sizes: dict[str, int], sco
 
 
 def _scored(found: Found, shown: pd.DataFrame, selector: str, metrics: Sequence[str]) -> str:
-    """Return how models do with the features, without any and with all, by the first metric, and then by the others."""
+    """Return the scores with the selected features, without features and with all, leading metric first."""
     every, none = (selector_of(method, found.selectors) for method in (ALL, NOTHING))
     parts = []
     for metric in metrics:
@@ -171,7 +171,7 @@ def _scored(found: Found, shown: pd.DataFrame, selector: str, metrics: Sequence[
 
 
 def _learned(found: Found, shown: pd.DataFrame, selector: str, metric: str) -> tuple[str, str]:
-    """Return whether something was learned, and the sentence that says it."""
+    """Return whether models learned anything, with a sentence."""
     rows = shown[shown["metric"] == metric].set_index("selector")
     own, every = rows.loc[selector], selector_of(ALL, found.selectors)
     if own["gain_low"] != own["gain_low"]:

@@ -1,4 +1,4 @@
-"""The final blanket of each selector, what two of them have in common, and how they compare with a known truth."""
+"""The final blanket of each selector, the agreement of pairs, and the comparison with a known truth."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ TRUTH = rows_of(
 
 
 def chosen_sets(blankets: pd.DataFrame, folds: pd.DataFrame) -> dict[tuple[str, str, str], frozenset[str]]:
-    """Return the chosen features by (dataset, selector, split), in the order of `folds`.
+    """Return the chosen features by (dataset, selector, split) in the order of `folds`.
 
-    `folds` says which splits were run: a split on which nothing was selected has no rows in `blankets`.
+    `folds` lists the splits that were run: an empty selection has no rows in `blankets`.
     """
     runs = folds[["dataset", "selector", "split"]].drop_duplicates()
     sets: dict[tuple[str, str, str], set[str]] = {key: set() for key in runs.itertuples(index=False, name=None)}
@@ -59,15 +59,14 @@ def chosen_sets(blankets: pd.DataFrame, folds: pd.DataFrame) -> dict[tuple[str, 
 
 
 def jaccard(a: Set[str], b: Set[str]) -> float:
-    """Return the share of the features in either set that are in both; 1 for two empty sets, which agree."""
+    """Return the Jaccard index of two sets; 1 if both are empty."""
     return len(a & b) / len(a | b) if a or b else 1.0
 
 
 def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
     """List the features of each selector's final blanket, most important first.
 
-    The final blanket is that of the split ``full``, selected on all rows. If that split was not run, there is no final
-    blanket, and none of the evaluation splits replaces it.
+    The final blanket is that of the split ``full``, selected on all rows; no evaluation split replaces it.
     """
     final = blankets[(blankets["split"] == FINAL) & blankets["chosen"].astype(bool)]
     counts = folds[folds["split"] == FINAL].groupby(["dataset", "selector"], observed=True)["fold"].nunique()
@@ -91,11 +90,10 @@ def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
 
 
 def truth(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Compare each chosen set with the true Markov blanket, if the card of the data set holds it.
+    """Compare each chosen set with the true Markov blanket, if it is on the data set's card.
 
-    Two empty sets agree: precision, recall and F1 are 1. If only one of them is empty, all three are 0, so that
-    selecting nothing is never precise. The same measures for parents and children alone suit methods that do not look
-    for spouses.
+    If both are empty, precision, recall and F1 are 1; if only one is, they are 0, so that an empty selection is never
+    precise. The measures for parents and children alone suit methods that do not search for spouses.
     """
     rows = []
     for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():
@@ -148,7 +146,7 @@ AGREEMENT = rows_of(
 def agreement(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
     """Compare the final blankets of every two selectors of a data set, in both orders.
 
-    `folds` tells which selectors have a result on the split ``full``, also an empty one; the others are left out.
+    Selectors without a result on the split ``full`` in `folds` are left out; an empty set is a result.
     """
     final: dict[str, dict[str, frozenset[str]]] = {}
     for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():
@@ -180,9 +178,9 @@ def unions_table(
     targets: Mapping[str, Mapping[str, str]],
     selectors: Mapping[str, Mapping[str, object]],
 ) -> pd.DataFrame:
-    """List the features of each union: those of the first target first, and most important first within a target.
+    """List the features of each union, by target and then by importance.
 
-    `targets` has the data set of each target, by the id of the data set that has several.
+    `targets` has the data set of each target, by the id of the data set with several.
     """
     final = blankets_table(blankets, folds) if targets else None
     rows = []
@@ -214,9 +212,9 @@ MOST_NAMED = 5
 
 
 def confirmed_table(confirmed: pd.DataFrame) -> pd.DataFrame:
-    """List the members of each final blanket with what the rows that were left out say of them.
+    """List the members of each final blanket with their tests on the left-out rows.
 
-    With several splits there are further features, those confirmed that the blanket left out.
+    With several splits, confirmed features outside the blanket are listed, too.
     """
     has_splits = "splits" in confirmed.columns
     if has_splits:  # beside selectors with one split
@@ -228,7 +226,7 @@ def confirmed_table(confirmed: pd.DataFrame) -> pd.DataFrame:
 
 
 def confirmed_in_words(confirmed: pd.DataFrame) -> str:
-    """Return in sentences how many members of one blanket are confirmed; empty if none was tested."""
+    """Return sentences on the number of confirmed members of a blanket; empty if none was tested."""
     has_splits = "splits" in confirmed.columns and len(confirmed) > 0 and int(confirmed["splits"].max()) > 1
     members = confirmed[confirmed["member"]] if has_splits else confirmed
     n, found = len(members), int(members["confirmed"].sum())

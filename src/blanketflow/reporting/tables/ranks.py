@@ -1,4 +1,4 @@
-"""Who is better over the data sets: mean ranks, wins, and whether the selectors differ.
+"""Comparison of selectors over data sets: mean ranks, wins, and tests for differences.
 
 Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, 1-30.
 """
@@ -37,10 +37,9 @@ WINS = rows_of(
 
 
 def cost_matrices(scores: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield metric, model and mean scores, data sets by selectors: the lower the better, missing where there is none.
+    """Yield metric, model and mean scores (data sets by selectors, lower is better, NaN if missing).
 
-    A mean over fewer splits than others have on the same data set is left out: a selector that fails on the hard splits
-    has no score.
+    A selector that failed on some splits of a data set has no score there, because its mean would omit hard splits.
     """
     known = _on_all_splits(scores.dropna(subset=["mean"]))
     for (metric, model), part in known.groupby(["metric", "model"], sort=False):
@@ -57,16 +56,16 @@ def _on_all_splits(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks(scores: pd.DataFrame) -> pd.DataFrame:
-    """Rank the selectors on each data set, 1 the best, ties averaged, and average over the data sets.
+    """Rank the selectors on each data set (1 is best, ties averaged), and average over the data sets.
 
-    A selector is ranked among those that have a score on the same data set; ``n_datasets`` is the number of these data
-    sets. Mean ranks over different data sets are not comparable.
+    Ranks are among the selectors with a score on the same data set, of which ``n_datasets`` is the number. Mean ranks
+    over different data sets are not comparable.
     """
     return rank_table(cost_matrices(scores))
 
 
 def rank_table(matrices: Iterator[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
-    """Return the mean rank of each column of each matrix, the best first."""
+    """Return the mean rank of each column of each matrix, best first."""
     rows = []
     for metric, model, costs in matrices:
         by_dataset = costs.rank(axis=1, method="average")
@@ -82,10 +81,10 @@ def rank_table(matrices: Iterator[tuple[str, str, pd.DataFrame]]) -> pd.DataFram
 
 
 def wins(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count the data sets on which a selector beats, ties and loses against each other one, in both orders.
+    """Count wins, ties and losses of each selector against each other one over data sets, in both orders.
 
-    A data set counts for a pair if both have a score there. A failure is therefore not a loss, and the sum of wins,
-    ties and losses shows it. Means that differ by rounding tie.
+    A data set counts for a pair if both have a score there, so a failure is no loss but lowers the sum of the three.
+    Means that differ by rounding tie.
     """
     rows = []
     for metric, model, costs in cost_matrices(scores):
@@ -134,13 +133,10 @@ FRIEDMAN = rows_of(
 def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
     """Test whether all selectors rank alike, for each metric and model of the table of scores.
 
-    `selectors` are compared, all by default; a selector without any score is left out. Only data sets on which every
-    compared selector has a score count. With fewer than two of them, or three selectors, there is no test. With few
-    (Demsar names 10 and 5) the chi-square p-value is a rough one; that of F is closer. F is infinite if all data sets
-    rank the selectors alike.
+    Only data sets with a score of every compared selector (by default all with any score) count. With fewer than two of
+    them, or of three selectors, there is no test. The chi-square p-value is rough below about 10 data sets and 5
+    selectors (Demsar); that of F is closer. F is infinite if all data sets rank the selectors alike.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> means = {"one": (0.9, 0.8, 0.7), "two": (0.8, 0.7, 0.6), "three": (0.9, 0.7, 0.8)}
     >>> rows = [(d, s, "svm", "accuracy", m) for d, row in means.items() for s, m in zip("abc", row)]
@@ -159,7 +155,7 @@ def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd
 
 
 def friedman_ranks(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return the mean ranks that :func:`friedman` compares: over the data sets that have a score of every selector."""
+    """Return the mean ranks of :func:`friedman`, over the data sets with scores of all selectors."""
     return rank_table(_complete(scores, selectors))
 
 

@@ -1,4 +1,4 @@
-"""The columns and contents of a result table, and the reference selectors: all features, none, and the true blanket."""
+"""Result tables with their columns, and the reference selectors: all features, none, and the true blanket."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ _NOT_COMPETING = (NOTHING, TRUTH)
 
 
 def selector_of(method: str, selectors: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the id of the selector that has a reference method; that of the method if none of `selectors` has it.
+    """Return the id of the selector with a reference method; the method's id if there is none in `selectors`.
 
-    Examples
-    --------
     >>> selector_of("all", {"mine": {"method": "gs"}, "everything": {"method": "all"}})
     'everything'
     """
@@ -29,22 +27,20 @@ def selector_of(method: str, selectors: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def is_reference(selector: str, selectors: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether a selector serves only for comparison."""
+    """Return whether a selector is only a reference."""
     return _method(selector, selectors) in (ALL, NOTHING, TRUTH)
 
 
 def competes(selector: str, selectors: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether a selector is compared with others by its scores, as all features are."""
+    """Return whether the scores of a selector are compared with others; those of all features are."""
     return _method(selector, selectors) not in _NOT_COMPETING
 
 
 def reference_of(alternatives: pd.DataFrame) -> tuple[int, str]:
-    """Return the row of the set that a choice is compared with, among sets of several sizes, and what it is.
+    """Return the row of the reference set among sets of several sizes, and its name.
 
-    It is no feature where there was no time to judge all features.
+    It is all features, or no features if there was no time to score all.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> reference_of(pd.DataFrame({"ranking": ["none", "mim", "all"]}))
     (2, 'all features')
@@ -59,14 +55,13 @@ def _method(selector: str, selectors: Mapping[str, Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class Found:
-    """What a run found, as the functions of the result tables take it.
+    """The results of a run as input of the result tables.
 
-    `blankets`, `folds` and `evaluations` are the rows of these artefacts, with their data set, selector and split;
-    `both_selections` adds those of evaluate_optimistic, with `selected_on`; `confirmed` are those of confirm. `ended`
-    says how each search and each model ended. `skipped` has (data set, selector, reason) of pairs that were not run,
-    `cards` and `selectors` hold cards and specs by id. `n_parts` is the number of outer folds, 0 where it differs: one
-    per group. `scores` is the result table of that name, from which others are made. `targets` has the data set of each
-    target, by the id of a data set with several.
+    `blankets`, `folds` and `evaluations` are rows of these artefacts with data set, selector and split;
+    `both_selections` adds evaluate_optimistic with `selected_on`; `confirmed` is from confirm. `ended` has the status
+    of each search and model, `skipped` (data set, selector, reason) of pairs that were not run. `cards` and `selectors`
+    have cards and specs by id. `n_parts` is the number of outer folds, 0 if it differs (one per group). `scores` is
+    that result table. `targets` has the data set of each target, by the id of a data set with several.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -84,14 +79,14 @@ class Found:
 
     @property
     def competing(self) -> pd.DataFrame:
-        """The scores of the selectors that compete."""
+        """The scores of the competing selectors."""
         names = self.scores["selector"]
         return self.scores[names.map(lambda name: competes(name, self.selectors)).astype(bool)]
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A result table: what it holds in a few words, for Snakemake's report, its columns, and how it is made."""
+    """A result table: a short description for Snakemake's report, its columns, and how it is made."""
 
     holds: str
     rows: Rows
@@ -99,7 +94,7 @@ class ResultTable:
 
 
 def frame(table: Rows, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return rows as a frame with the columns of a table, also when there are none."""
+    """Return rows, possibly none, as a frame with the columns of a table."""
     return typed_frame(rows, table.types())
 
 
@@ -108,10 +103,8 @@ _DTYPES = {"string": "str", "double": "float64", "int64": "int64", "bool": "bool
 
 
 def typed_frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> pd.DataFrame:
-    """Return rows as a frame with the columns of `types`, in this order; other keys of the rows are ignored.
+    """Return rows as a frame with the columns of `types` in this order; other keys are ignored.
 
-    Examples
-    --------
     >>> typed_frame([], {"dataset": "string", "alpha": "double"})["alpha"].dtype
     dtype('float64')
     """

@@ -1,4 +1,4 @@
-"""How well models predict from each selector's features, compared with all features and the other selectors."""
+"""Scores of models with each selector's features, compared with all features and the other selectors."""
 
 from __future__ import annotations
 
@@ -63,27 +63,15 @@ def scores(
 ) -> pd.DataFrame:
     """Summarise each metric over the evaluation splits.
 
-    ``sd`` (n - 1 in the denominator) is missing for one split. ``difference`` is the mean of the differences to all
-    features, and ``gain`` that of the improvements over no feature, on the splits that both have. No feature is a
-    selector of its own: where none of `selectors` is that reference, its rows are made of what `evaluations` say of the
-    prior. ``best`` marks the best mean, ties included, if the others' differences to it on the same splits have 95 %
-    intervals without 0, and there are such others: what may be noise makes no winner. Only selectors count that
-    compete, and were scored on the most splits: one that fails on the hard splits cannot win by it. ``status`` is that
-    of the first split if there is no value on any; ``unreliable`` if some splits lack one.
+    ``sd`` (denominator n - 1) is missing for one split. ``difference`` is the mean difference to all features, and
+    ``gain`` the mean improvement over no features, on the common splits. If no selector is the reference without
+    features, its rows are made from ``prior`` in `evaluations`. ``best`` marks the best mean and ties if there are
+    other selectors and the 95 % intervals of all their differences to it exclude 0, so that noise makes no winner. Only
+    competing selectors with scores on the most splits count, because those that fail on hard splits have an advantage.
+    ``status`` is that of the first split if no split has a value; ``unreliable`` if some lack one.
 
-    Parameters
-    ----------
-    evaluations : DataFrame
-        Rows of the artefact ``evaluate`` with dataset and selector; ``prior`` may be missing.
-    selectors : mapping of str to mapping
-        Their specs, which tell the references.
-    n_parts : int
-        Outer folds of a repetition, on which the intervals depend; 0: as many as a data set has splits.
-
-    Raises
-    ------
-    UnknownNameError
-        If a metric is not in `HIGHER_IS_BETTER`.
+    `selectors` has the specs; `n_parts` is the number of outer folds of a repetition (0: the number of splits of a data
+    set), which affects the intervals. Raises `UnknownNameError` for a metric not in `HIGHER_IS_BETTER`.
     """
     import pandas as pd
 
@@ -107,7 +95,7 @@ def scores(
 
 
 def with_nothing(evaluations: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Return evaluations with those of no feature, which are the same beside every selector."""
+    """Return evaluations including those of no features, which are equal for every selector."""
     import pandas as pd
 
     name = selector_of(NOTHING, selectors)
@@ -144,7 +132,7 @@ def _summary(part: pd.DataFrame, metric: str, n_parts: int) -> dict[str, Any]:
 
 
 def _without_blanket(part: pd.DataFrame) -> pd.Series:
-    """Mark the splits on which the search failed: they have no features, and the status of a failure."""
+    """Mark the splits on which the search failed: no features, and a failure status."""
     return part["status"].isin(("error", "timeout")) & (part["n_features"] == 0)
 
 
@@ -160,7 +148,7 @@ def _status(part: pd.DataFrame) -> dict[str, str]:
 
 
 def is_higher_better(metric: str) -> bool:
-    """Return the direction of a metric, or raise `UnknownNameError`."""
+    """Return the direction of a metric; raises `UnknownNameError`."""
     if metric not in HIGHER_IS_BETTER:
         raise UnknownNameError(f"no metric {metric!r} to compare by. {did_you_mean(metric, HIGHER_IS_BETTER)}")
     return HIGHER_IS_BETTER[metric]
@@ -172,7 +160,7 @@ def _best(
     selectors: Mapping[str, Mapping[str, Any]],
     parts_of: Mapping[str, int],
 ) -> pd.Series:
-    """Return which rows of the table are clearly better than all others of their data set, model and metric."""
+    """Return which rows are clearly better than all others of their data set, model and metric."""
     best = table["best"].copy()
     group = ["dataset", "model", "metric"]
     by_split = dict(iter(evaluations.groupby(group, sort=False, observed=True)))
@@ -193,12 +181,7 @@ def _best(
 def behind_the_best(values: pd.DataFrame, higher_is_better: bool, n_parts: int) -> dict[str, Mean]:
     """Return by how much each column is worse than the column with the best mean, on the same rows.
 
-    Parameters
-    ----------
-    values : DataFrame of shape (n_splits, n_selectors)
-    higher_is_better : bool
-    n_parts : int
-        As in `corrected_mean`.
+    `values` has shape (n_splits, n_selectors); `n_parts` is as in `corrected_mean`.
     """
     losses = -values if higher_is_better else values
     best = losses.mean().round(DECIMALS).idxmin()
@@ -216,10 +199,9 @@ OPTIMISM = rows_of(
 
 
 def optimism(evaluations: pd.DataFrame) -> pd.DataFrame:
-    """Set the scores of the final blanket beside those of the blankets of the training rows.
+    """Compare the scores of the final blanket with those of the blankets of the training rows.
 
-    `evaluations` has one more column, `selected_on`. Only what was scored both ways has a row, with means over the
-    splits that both have.
+    `evaluations` has the additional column `selected_on`. Means are over the splits scored both ways.
     """
     import pandas as pd
 
@@ -242,7 +224,7 @@ LEVEL = 0.95
 
 
 class Mean(NamedTuple):
-    """A mean with its standard error and the ends of its 95 % interval; NaN where they are not known."""
+    """A mean with its standard error and 95 % interval; NaN if unknown."""
 
     value: float
     error: float
@@ -253,24 +235,13 @@ class Mean(NamedTuple):
 def corrected_mean(values: np.ndarray, n_parts: int) -> Mean:
     """Return the mean of one value per split with the corrected standard error and Student's interval.
 
+    The variance of the mean is that of the values times 1 / n_splits + 1 / (n_parts - 1), where the second term is the
+    ratio of test to training rows of a split and `n_parts` the number of outer folds of a repetition. NaN in `values`
+    is ignored; one value has no interval.
+
     Nadeau and Bengio (2003), Inference for the generalization error, Machine Learning 52, 239-281,
     doi:10.1023/A:1024068626366.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_splits,)
-        NaN where a split has none.
-    n_parts : int
-        Outer folds of one repetition: each split tests on one part of so many.
-
-    Returns
-    -------
-    Mean
-        The variance of the mean is that of the values times 1 / n_splits + 1 / (n_parts - 1), the rows that a split
-        tests on for each that it trains on. One value has no interval.
-
-    Examples
-    --------
     >>> [round(float(number), 3) for number in corrected_mean(np.array([0.7, 0.8, 0.9]), 3)]
     [0.8, 0.091, 0.407, 1.193]
     """
@@ -300,15 +271,10 @@ HELD_OUT_GROUPS = rows_of(
 
 
 def held_out_groups(evaluations: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each score at a group that was held out; none where no groups were.
+    """Return one row for each score at a held-out group; none without groups (`group` and `n_rows`).
 
     Steyerberg and Harrell (2016), Prediction models need appropriate internal, internal-external, and external
     validation, Journal of Clinical Epidemiology 69, 245-247, doi:10.1016/j.jclinepi.2015.04.005.
-
-    Parameters
-    ----------
-    evaluations : DataFrame
-        Rows of the artefact ``evaluate`` with dataset and selector, and with `group` and `n_rows` where there are some.
     """
     import pandas as pd
 
@@ -337,22 +303,20 @@ NO_SELECTORS: Selectors = MappingProxyType({})
 
 
 def is_rare(card: Mapping[str, Any]) -> bool:
-    """Return whether a class of a data set is so rare that accuracy says little, as ``auto`` has it."""
+    """Return whether a class is so rare that accuracy is uninformative, by the rule of ``auto``."""
     return has_rare_class((card["target"].get("classes") or {}).values())
 
 
 def _first(card: Mapping[str, Any], selectors: Selectors) -> tuple[str, ...]:
-    """Return the metrics that lead: those by which ``auto`` judges the data set, so that there is one yardstick."""
+    """Return the leading metrics: those by which ``auto`` judges the data set, for consistency."""
     asked = next((spec.get("metric") for spec in selectors.values() if spec.get("method") == "auto"), None)
     is_of_task = (asked in ("error", "log-loss")) == bool(card["target"].get("classes"))
     return IF_ASKED[asked] if asked in IF_ASKED and is_of_task else IF_RARE if is_rare(card) else ()
 
 
 def metrics_in_order(card: Mapping[str, Any], selectors: Selectors = NO_SELECTORS) -> list[str]:
-    """Return all metrics, the ones that lead on a data set first.
+    """Return all metrics, those that lead on a data set first.
 
-    Examples
-    --------
     >>> metrics_in_order({"target": {"classes": {"ill": 10, "well": 90}}})[:3]
     ['roc-auc', 'log-loss', 'accuracy']
     """
@@ -360,16 +324,9 @@ def metrics_in_order(card: Mapping[str, Any], selectors: Selectors = NO_SELECTOR
 
 
 def leading_metrics(scores: pd.DataFrame, card: Mapping[str, Any], selectors: Selectors = NO_SELECTORS) -> list[str]:
-    """Return the metrics that lead among those with a score: one, or two where a class is rare.
+    """Return the leading metrics among those in `scores`: one, or two if a class is rare.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        The result table of one data set.
-    card : mapping
-        Its card.
-    selectors : mapping of str to mapping
-        The specs of the selectors, of which ``auto`` may have been asked to judge by something else.
+    In `selectors`, ``auto`` may have been configured to judge by another metric, which then leads.
     """
     known = set(scores.dropna(subset=["mean"])["metric"])
     in_order = [metric for metric in metrics_in_order(card, selectors) if metric in known]
@@ -377,9 +334,9 @@ def leading_metrics(scores: pd.DataFrame, card: Mapping[str, Any], selectors: Se
 
 
 def leading_model(scores: pd.DataFrame, metric: str | None, selectors: Selectors) -> str | None:
-    """Return the model that predicts best from all features, so that no selector influences the choice.
+    """Return the model that predicts best from all features, so that no selector affects the choice.
 
-    Without this baseline it is the first model. None if there is no score.
+    Without this baseline it is the first model; None without scores.
     """
     known = scores[scores["metric"] == metric].dropna(subset=["mean"])
     if metric is None or known.empty:

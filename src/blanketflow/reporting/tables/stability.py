@@ -1,4 +1,4 @@
-"""How much the sets that a selector chooses vary from split to split, by names and between groups of stand-ins.
+"""Stability of selected sets between splits, by names and between groups of stand-ins.
 
 Nogueira, Sechidis and Brown (2018), On the stability of feature selection algorithms, JMLR 18(174). Sechidis,
 Papangelou, Nogueira, Weatherall and Brown (2020), On the stability of feature selection in the presence of feature
@@ -55,13 +55,11 @@ class Stability(NamedTuple):
 def nogueira(selected: np.ndarray) -> Stability:
     """Return Nogueira's stability index of m >= 2 sets (rows of `selected`) of d features, with a 95 % interval.
 
-    1 means that all sets are equal, 0 what random sets of the same sizes would give on average. Sets that are all empty
-    or all complete are equal, so their index is 1 by definition, although the formula is 0 / 0 there. The asymptotic
-    interval is cut at the index's bounds, -1 / (m - 1) and 1. It is too narrow for few sets: measured on independent
-    sets, a nominal 95 % covered 89 % for m = 20, 92 % for m = 40 and 94 % for m = 100.
+    1 means equal sets, 0 the average of random sets of the same sizes. If all sets are empty or complete, the formula
+    is 0 / 0 and the index is defined as 1. The asymptotic interval is cut at the bounds -1 / (m - 1) and 1. It is too
+    narrow for few sets: with independent sets, a nominal 95 % covered 89 % for m = 20, 92 % for m = 40 and 94 % for m =
+    100.
 
-    Examples
-    --------
     >>> nogueira(np.array([[True, False, False, False], [False, True, False, False]])).value.round(3)
     np.float64(-0.333)
     """
@@ -80,21 +78,12 @@ def nogueira(selected: np.ndarray) -> Stability:
 
 
 def between_groups(selected: np.ndarray, groups: np.ndarray) -> float:
-    """Return the stability index of m >= 2 sets of d features in groups whose members count as one another.
+    """Return the stability index of m >= 2 sets of d features where members of a group are interchangeable.
 
-    A set that has another member of a group is no other set; one that has more members of it is. This is the effective
-    stability of Sechidis and others (2020) for a matrix of similarities that is 1 within groups and else 0. If each
-    feature is a group, it is Nogueira's index.
+    Another member of a group does not change a set; an additional one does. This is the effective stability of Sechidis
+    and others (2020) for similarities of 1 within groups and else 0. If each feature is a group, it is Nogueira's
+    index. `selected` has shape (m, d), `groups` a number per feature, shape (d,).
 
-    Parameters
-    ----------
-    selected : ndarray of shape (m, d)
-        The sets.
-    groups : ndarray of shape (d,)
-        A number for each feature, equal within groups.
-
-    Examples
-    --------
     >>> copies = np.array([[True, False, False, True], [False, True, False, True]])
     >>> between_groups(copies, np.array([0, 0, 1, 2]))
     1.0
@@ -110,10 +99,10 @@ def between_groups(selected: np.ndarray, groups: np.ndarray) -> float:
 
 
 def stability(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Compare the sets that each selector chooses on the evaluation splits, also those that are empty.
+    """Compare the sets, including empty ones, that each selector chooses on the evaluation splits.
 
-    One set cannot be compared: index, interval, Jaccard index and ``sd_size`` are missing. ``note`` names this and the
-    other degenerate cases.
+    With one set, index, interval, Jaccard index and ``sd_size`` are missing; ``note`` names this and other degenerate
+    cases.
     """
     evaluated = blankets[(blankets["split"] != FINAL) & blankets["chosen"].astype(bool)]
     said = {key: _alike(rows) for key, rows in evaluated.groupby(["dataset", "selector"], sort=False, observed=True)}
@@ -130,7 +119,7 @@ def stability(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, M
 
 
 def _alike(chosen: pd.DataFrame) -> set[frozenset[str]]:
-    """Return the pairs of which half of the sets with one of them say that this one can be exchanged for the other."""
+    """Return the pairs of features that at least half of the sets with one of them report as interchangeable."""
     said, sets = Counter[frozenset[str]](), list[set[str]]()
     for _, rows in chosen.groupby("split", sort=False, observed=True):
         sets.append({*rows["feature"]})
@@ -158,7 +147,7 @@ def _summary(sets: Sequence[Set[str]], n_features: int, alike: Set[frozenset[str
 
 
 def _membership(sets: Sequence[Set[str]], n_features: int, alike: Set[frozenset[str]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return which set has which feature, (m, d), and the number of each feature's group, (d,)."""
+    """Return the membership matrix, (m, d), and the group number of each feature, (d,)."""
     # Columns of features that no set holds are all zero, so their names are not needed.
     place = {feature: j for j, feature in enumerate(sorted(set().union(*sets, *alike)))}
     out = np.zeros((len(sets), n_features), dtype=bool)
@@ -171,7 +160,7 @@ def _membership(sets: Sequence[Set[str]], n_features: int, alike: Set[frozenset[
 
 
 def _groups(alike: Set[frozenset[str]]) -> list[list[str]]:
-    """Return groups of features each of which is alike to all others of its group."""
+    """Return groups of features that are all pairwise interchangeable."""
     to: dict[str, set[str]] = {feature: set() for pair in alike for feature in pair}
     for pair in alike:
         for feature in pair:

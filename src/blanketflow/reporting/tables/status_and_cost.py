@@ -1,4 +1,4 @@
-"""How every search and every model ended, so that a failure differs from an empty answer, and what they cost."""
+"""Status of every search and model, to tell a failure from an empty answer, and their cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATUSES = rows_of(
 
 
 def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFrame:
-    """List every search and every model that was requested, with how it ended; skipped pairs last, without a split."""
+    """List the status of every requested search and model; skipped pairs are last, without a split."""
     not_run = [
         {"dataset": d, "selector": s, "split": "", "stage": "plan", "status": "skipped", "reason": why, "verdict": ""}
         for d, s, why in skipped
@@ -37,7 +37,7 @@ def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFr
 
 
 def unclean(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `statuses` that ran and did not end well."""
+    """Return the rows of `statuses` that ran without a clean result."""
     return table[~table["status"].isin(("ok", "skipped"))].reset_index(drop=True)
 
 
@@ -52,7 +52,7 @@ RUNTIME = rows_of(
 
 
 def runtime(folds: pd.DataFrame, evaluations: pd.DataFrame) -> pd.DataFrame:
-    """Sum tests and seconds over all splits and folds; the metrics of one fitted model share its seconds."""
+    """Sum tests and seconds over splits and folds; seconds of a fitted model count once for all its metrics."""
     pair = ["dataset", "selector"]
     selection = folds.groupby(pair, sort=False, observed=True)[["n_tests", "seconds"]].sum()
     fitted = evaluations.drop_duplicates([*pair, "split", "model"])
