@@ -1,1 +1,1 @@
-"""What `import blanketflow` offers: the estimators, blankets of all columns, selection, comparison, inspection."""
+"""The public interface: estimators, blankets of all columns, selection, comparison and inspection."""

@@ -20,8 +20,8 @@ ALPHA = 0.05
 class Advice:
     """A method with options for one purpose, and the reason.
 
-    `want` is the purpose, `situation` the tables that it is for, `measured` the evidence. In `options` the text
-    ``0.05 / features`` is a number that `of_table` computes.
+    `want` is the purpose, `situation` the kind of table, `measured` the evidence. The option ``0.05 / features`` is
+    computed by `of_table`.
     """
 
     want: str
@@ -32,7 +32,7 @@ class Advice:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def of_table(self, n_features: int, test: CITest | None = None) -> Advice:
-        """Return the advice with the options of one table.
+        """Return the advice with its options for one table.
 
         >>> BLANKET.of_table(4026).options
         {'alpha': 1.2e-05}
@@ -96,9 +96,9 @@ ADVICE = (PREDICT, BLANKET_OF_LEVELS, BLANKET, TOO_FEW_ROWS, RANKING)
 
 
 def blanket_advice(facts: Facts, n_rows: int, test: CITest) -> Advice:
-    """Return the method to use for a Markov blanket, with options for this table.
+    """Return the method for a Markov blanket with options for this table.
 
-    `n_rows` is the size of the smallest fold, `test` the CI test that ``auto`` chooses.
+    `n_rows` is the size of the smallest fold, `test` the CI test chosen by ``auto``.
     """
     if n_rows < FEWEST_ROWS:
         return TOO_FEW_ROWS.of_table(facts.n_features)

@@ -1,6 +1,6 @@
-"""The arguments of a selector class, from the declarations of its method: names, types, defaults, and the docstring.
+"""Arguments of a selector class from the declarations of its method: names, types, defaults, and the docstring.
 
-Docstrings in numpydoc's form are taken apart into text and sections (`sections`), and put together again (`joined`).
+`sections` splits a numpydoc docstring into text and sections, and `joined` reverses it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _ORDER = ("Parameters", "Attributes", "Raises", "Notes", "References", "Examples
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a selector class: its type as Python code (`annotation`) and with its range in `words`."""
+    """An argument of a selector class; its type is Python code (`annotation`) and text with its range (`words`)."""
 
     name: str
     annotation: str
@@ -95,7 +95,7 @@ class Argument:
     doc: str
 
     def documented(self) -> str:
-        """Return the entry of the section Parameters."""
+        """Return the entry in the section Parameters."""
         meaning = textwrap.fill(self.doc, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
         return f"{self.name} : {self.words}, default={code(self.default)}\n{meaning}"
 
@@ -110,9 +110,9 @@ def code(value: Any) -> str:
 
 
 def own_arguments(method: type[Method]) -> list[Argument]:
-    """Return the arguments of one selector class: the CI test, the options of the method, and options of the test.
+    """Return the arguments of a selector class: the CI test, options of the method, and options of the test.
 
-    Options of the CI test are None unless given; their text says what the test then uses.
+    Options of the CI test default to None; their text names the test's own default.
 
     >>> from blanketflow.selectors.causal.ppfs import PPFS
     >>> [argument.name for argument in own_arguments(PPFS)]
@@ -140,7 +140,7 @@ def shared_arguments(defaults: Mapping[str, Any]) -> list[Argument]:
 
 
 def _borrowed(method: type[Method]) -> list[Argument]:
-    """Return the options of the default CI test that the selector class takes directly."""
+    """Return the options of the default CI test that the selector class accepts directly."""
     if not method.test_shorthands:
         return []
     test = look_up("blanketflow.ci", method.default_test, "CI test")
@@ -178,7 +178,7 @@ def _type(name: str, parameter: Parameter) -> tuple[str, str]:
 
 
 def docstring(method: type[Method], arguments: Iterable[Argument], attributes: str) -> str:
-    """Return the numpydoc docstring of a selector class: that of its method, its arguments, attributes and card."""
+    """Return the numpydoc docstring of a selector class from its method, arguments, attributes and card."""
     text, parts = sections(method)
     card = method.card
     parts["Parameters"] = "\n".join(argument.documented() for argument in arguments)
@@ -219,7 +219,7 @@ def sections(documented: object) -> tuple[str, dict[str, str]]:
 
 
 def joined(text: str, parts: Mapping[str, str]) -> str:
-    r"""Return the docstring that `sections` takes apart into these.
+    r"""Return the docstring with this text and these sections; the inverse of `sections`.
 
     >>> joined("Count.", {"Notes": "Slow."})
     'Count.\n\nNotes\n-----\nSlow.'

@@ -1,4 +1,4 @@
-"""The Markov blanket of every column of a table, each column in turn as the target."""
+"""The Markov blanket of every column of a table, with each column in turn as the target."""
 
 from __future__ import annotations
 
@@ -70,71 +70,70 @@ def blankets(
 ) -> Blankets:
     """Find the Markov blanket of every column.
 
-    The test is bound once and remembers its answers for all targets. Searches for parents and children are made once
-    per column. Neither changes a result: each blanket is what the method finds for that target alone by this test.
+    The test is bound once and caches its results for all targets, and searches for parents and children run once per
+    column. The blankets are the same as in separate searches for each target with this test.
 
     Parameters
     ----------
     X : DataFrame, ndarray or sparse matrix of shape (n, d)
-        Of pandas, polars or pyarrow. Text, boolean and categorical columns are discrete. Cells may be missing if
-        `missing` says what becomes of them.
+        Frames of pandas, polars or pyarrow. Text, boolean and categorical columns are discrete. `missing` says how
+        missing cells are handled.
     method : str or Method
-        A causal method's id, or a configured method.
+        Id of a causal method, or a configured method.
     ci_test : str, CITest or None
-        A test's id, or a configured test; None for the method's own; ``auto``, which most methods have, for the fastest
-        that is calibrated for the table's columns and rows, with each column as target.
+        Id of a test, or a configured test. None uses the method's default. ``auto``, the default of most methods, uses
+        the fastest test that is calibrated for the columns and rows with each column as target.
     targets : iterable of str, optional
-        Columns to find the blankets of; by default all that are in no group of `feature_groups`.
+        Columns whose blankets are searched; by default all that are in no group of `feature_groups`.
     exclude_targets : bool, default=False
-        Whether the searches for one of `targets` leave out the others, which then are latent: each blanket is that of a
-        table without them.
+        Whether each search leaves out the other `targets`, as if the table did not have them (they become latent).
     random_state : int, default=0
         Seed of methods and tests that draw random numbers.
     time_limit, max_tests : optional
-        Seconds, and CI tests, that growing may spend on one target, and shrinking likewise. A target that reaches a
-        limit has status ``timeout``; it has a blanket only if the method is anytime.
+        Seconds and CI tests allowed for growing on one target, and the same for shrinking. At a limit the status of the
+        target is ``timeout``, and only anytime methods return a blanket.
     min_effect : float, optional
-        Smallest effect that counts as a dependence, in the unit that the card of the test says.
+        Smallest effect that counts as dependence, in the unit on the card of the test.
     include, exclude : list of str, optional
-        Columns that stay in each blanket but their own, and columns that stay out of all; ``prefix*`` names all that
-        begin so.
+        Columns forced into each blanket but their own, and columns left out of all; ``prefix*`` matches a prefix.
     tiers : list of lists of str, optional
-        Columns by when they were measured, the earliest first: what is later is no parent of what is earlier.
+        Columns by time of measurement, earliest first; a column is no parent of one in an earlier tier.
     feature_groups : dict of str to list of str, optional
-        Columns that come into a blanket and stay out of it together, by the name of their group.
+        Columns that are selected together or not at all, by the name of their group.
     sample_weight : array-like of shape (n,), optional
-        How many equal rows each row stands for, or sampling weights, as `weights_are` says.
+        Weights of the rows.
     weights_are : {"counts", "sampling"}, default="counts"
-        What weights are.
+        Whether weights are numbers of equal rows or sampling weights.
     groups : array-like of shape (n,), optional
-        Labels of rows that belong together, such as the patient, for tests that know clusters.
+        Labels of rows that belong together, such as patients, for tests that support clusters.
     within : array-like of shape (n,), optional
-        Labels of strata, such as the site, within which CI tests are made.
+        Labels of strata, such as sites, within which CI tests are computed.
     missing : {"error", "impute", "drop", "pairwise"}, default="error"
-        What becomes of missing cells: refused, imputed (median, or most frequent label), or their rows dropped;
-        pairwise: each CI test uses the rows that are complete for its columns.
+        Missing cells raise an error, are imputed (median or most frequent label), or their rows are dropped. With
+        "pairwise" each CI test uses the rows that are complete in its columns.
     imputations : int, optional
-        Imputed copies of the table, at least 2, over which every CI test is pooled; with ``missing="impute"``.
+        Number of imputed copies of the table, at least 2, over which each CI test is pooled; needs
+        ``missing="impute"``.
     max_rows : int, optional
-        Most rows, at least 10, for a test that fits models or compares rows with rows (such as ``ppi``, ``spline``):
-        beyond it a sample is taken, the same for all targets, and so stratified by none of them.
+        Most rows, at least 10, for tests that fit models or compare pairs of rows (such as ``ppi`` and ``spline``).
+        Larger tables are sampled, once for all targets and so without stratification.
     n_jobs : int, optional
         Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
-        it. `n_tests` does, because processes share searches for parents and children, but no other answers.
+        it. `n_tests` does, because processes share searches for parents and children, but no other results.
     verbose : int, default=0
-        What is said on stderr: 0 nothing, 1 a line per target, 2 one per step too.
+        Messages on stderr: 0 none, 1 a line per target, 2 also one per step.
     **options
         Options of the method, such as ``alpha`` and ``max_k``.
 
     Returns
     -------
     Blankets
-        By target, with the graph that they form.
+        The blankets by target, and the graph that they form.
 
     Raises
     ------
     UnsupportedError
-        If the method has no CI test, or method or test cannot take a column or the rows as they are.
+        If the method has no CI test, or method or test do not support a column or the rows.
     ParameterError, UnknownNameError
         If a name or an option is wrong.
     DataError
@@ -228,7 +227,7 @@ def blankets(
 
 
 def _renamed(step: Step, own: dict[str, Any]) -> Step:
-    """Return a step whose columns have the names of the caller's frame, which may be whole numbers."""
+    """Return a step with the column names of the caller's frame, which may be integers."""
     given = None if step.given is None else tuple(own.get(name, name) for name in step.given)
     return replace(step, feature=own.get(step.feature, step.feature), given=given)
 
@@ -257,21 +256,21 @@ def _test_asked(method: Method, ci_test: str | CITest | None) -> CITest | Litera
 
 @dataclass(repr=False)
 class Blankets:
-    """The blankets that `blankets` found.
+    """The result of `blankets`.
 
     Attributes
     ----------
     found : dict of str to list of Step
-        For each target the members of its blanket, most important first, each with role and test. Targets whose search
-        failed at a limit are not in it.
+        Members of the blanket of each target, most important first, with role and test. Targets whose search failed at
+        a limit are missing.
     statuses : dict of str to (str, str)
-        Status and reason of each target: ``ok``, ``unreliable`` or ``timeout``.
+        Status (``ok``, ``unreliable`` or ``timeout``) and reason of each target.
     n_tests : int
         CI tests computed for all targets together.
     columns : list of str
-        Names of the table's columns, in table order.
+        Column names in table order.
     sample : str
-        Of how many rows how many were taken, if there are more than `max_rows`; else empty.
+        Sample size and number of rows if `max_rows` was exceeded; else empty.
 
     Examples
     --------
@@ -309,12 +308,12 @@ class Blankets:
         return blankets_html(self)
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Return the names of each target's blanket.
+        """Return the members of each target's blanket.
 
         Returns
         -------
         dict of str to list of str
-            By target, most important first.
+            Names by target, most important first.
 
         Examples
         --------
@@ -324,12 +323,12 @@ class Blankets:
         return {target: self[target] for target in self.found}
 
     def union(self) -> list[str]:
-        """Return the columns that are in the blanket of at least one target.
+        """Return the columns in the blanket of at least one target.
 
         Returns
         -------
         list of str
-            Those of the first target first, and most important first within a target.
+            Names in the order of the targets, and by importance within a target.
 
         Examples
         --------
@@ -374,8 +373,8 @@ class Blankets:
         Returns
         -------
         DataFrame
-            `kind` is ``neighbours`` if a blanket has the other as parent or child, ``spouses`` if both have it only as
-            a spouse, else ``members``: the method does not report roles. `x` stands before `y` in the table.
+            `kind` is ``neighbours`` if one blanket has the other column as parent or child, ``spouses`` if both have it
+            only as a spouse, else ``members``: the method reports no roles. `x` precedes `y` in the table.
             ``networkx.from_pandas_edgelist(edges, "x", "y", edge_attr=True)`` makes a graph of it.
 
         Raises

@@ -1,4 +1,4 @@
-"""What the scikit-learn selector classes of all methods share: parameters, `fit`, and the attributes that it sets."""
+"""Base of the scikit-learn selector classes: common parameters, `fit`, and fitted attributes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MYPY = False  # which mypy takes as True
 if MYPY:
 
     class BaseEstimator:
-        """scikit-learn has no types; mypy would accept every argument of a class whose bases it does not know."""
+        """scikit-learn has no types; mypy would accept all arguments of a class with an unknown base."""
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -50,7 +50,7 @@ else:
 # MarkovBlanketSelector. Annotations of the class that has the decorator are not fields.
 @dataclass_transform(kw_only_default=True, eq_default=False)
 class _Fitted:
-    """What `fit` sets."""
+    """The attributes set by `fit`."""
 
     selected_features_: list[str]
     roles_: dict[str, str]
@@ -86,52 +86,52 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     selected_features_ : list of str
         Names, most important first.
     roles_ : dict of str to str
-        Role of each selected feature: ``parent_or_child``, or ``parent`` or ``child`` where `tiers` tell which;
-        ``spouse``, ``member``, or ``included`` of one that was not found, but asked for.
+        Role of each selected feature: ``parent_or_child``, or ``parent`` or ``child`` where `tiers` decide; ``spouse``,
+        ``member``, or ``included`` for a feature that only `include` added.
     blankets_ : list of list of str
-        One list, the selected features. Methods that look for several Markov blankets list all of them; with
+        The selected features as the only list. Methods that search for several Markov blankets list all of them; with
         ``n_folds > 1`` there is one list per fold.
     blanket_counts_ : list of int
         How often each list of `blankets_` was found.
     groups_ : dict of str to str
         Group of each selected feature, for methods that form groups; else empty.
     feature_groups_ : dict of str to list of str
-        Features of each group of `feature_groups` that was selected; they have the importance of the group.
+        Features of each selected group of `feature_groups`; they have the importance of the group.
     status_, reason_ : str
-        ``ok``; ``timeout`` if a limit was reached and the answer is what was found by then; ``unreliable`` if the
-        method doubts its answer. The reason is empty if the status is ``ok``.
+        ``ok``; ``timeout`` if a limit was reached and the result is partial; ``unreliable`` if the method doubts its
+        result. The reason is empty if the status is ``ok``.
     notes_ : list of str
-        What there is to know of rows, test and answer.
+        Notes on rows, test and result.
     sample_ : str
-        Of how many rows how many were taken, if there are more than `max_rows`; else empty.
+        Sample size and number of rows if `max_rows` was exceeded; else empty.
     ci_test_ : CITest or None
         The CI test that was used; None for methods without one.
     ci_test_reason_ : str
         Why it was chosen, with ``ci_test="auto"``; else empty.
     caution_ : str
-        Where the p-values that the method decides by are no error rates, and how often they mislead; else empty.
+        Why the p-values that the method uses are no error rates, and how often they mislead; else empty.
     importances_ : dict of str to float
         Importance of each selected feature, comparable within one selector only.
     frequencies_ : dict of str to float
-        Share of the folds, 0 to 1, that selected each feature, or one for which it can stand in.
+        Share of the folds, 0 to 1, that selected each feature or one that it can replace.
     stand_ins_ : dict of str to list of StandIn
-        For each selected feature the others that keep at least 0.8 of its information about the target, the most
-        first: feature, share (0 to 1) and its 95 % interval (low, high). From a share of 0.95 on a feature can stand
-        in for the selected one.
+        For each selected feature, others with at least 0.8 of its information about the target, in descending order:
+        feature, share (0 to 1) and its 95 % interval (low, high). From a share of 0.95 a feature can replace the
+        selected one.
     candidates_ : list of str
-        What grow returned, on the winning fold or the only one.
+        The result of grow, on the winning fold or the only one.
     confirmed_ : DataFrame
-        With `confirm` one row per selected feature, tested given the others on rows that the search never saw: feature,
+        With `confirm` one row per selected feature, tested given the others on rows left out of the search: feature,
         statistic, p_value, effect with 95 % interval (low, high), confirmed (by Holm at 0.05). Else no rows. With
-        `confirm_splits` they are of all splits together; member: whether it is selected, splits: how many tested it.
+        `confirm_splits` they combine all splits; member: whether it is selected, splits: how many tested it.
     trace_ : DataFrame
         One row per admission or removal, with its test: fold, stage, step, feature, kept, role, statistic, p_value,
         importance, given.
     n_tests_ : int
         Number of CI tests computed.
     verdict_ : dict
-        What the method says of its answer beside the features; empty for most, and where folds' sets are combined
-        into one that no fold found.
+        Further statements of the method on its result; empty for most methods, and if the sets of several folds are
+        combined into one that no fold found.
     task_ : str
         ``classification`` or ``regression``.
     n_features_in_ : int
@@ -172,7 +172,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     verbose: int = 0
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Complete a class that names its method: its ``__init__`` and docstring."""
+        """Add ``__init__`` and docstring to a class that names its method."""
         super().__init_subclass__(**options)
         if "method_class" in vars(cls):
             arguments = [*own_arguments(cls.method_class), *shared_arguments(vars(MarkovBlanketSelector))]
@@ -186,21 +186,21 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
-            n rows, d features; missing cells only if `missing` says what becomes of them. Frames are those of pandas,
-            polars and pyarrow. Text, boolean and categorical columns are discrete. Objects that are all numbers are
-            numbers: `Decimal` and `Fraction` become the nearest floats. Whole numbers beyond 2^53 are counted from the
-            least of their column, which is exact. Masked cells of numpy's masked arrays are missing. A sparse matrix
-            stays sparse unless the method or test has to read all cells. A warning names texts that seem to be numbers.
+            n rows, d features, in a frame of pandas, polars or pyarrow. `missing` says how missing cells are handled.
+            Text, boolean and categorical columns are discrete. Object columns of numbers are numeric: `Decimal` and
+            `Fraction` become the nearest floats, and integers beyond 2^53 are stored exactly, relative to the minimum
+            of their column. Masked cells of numpy's masked arrays are missing. A sparse matrix stays sparse unless the
+            method or test has to read all cells. A warning names texts that look like numbers.
         y : array-like of shape (n,)
             The target, without missing cells.
         sample_weight : array-like of shape (n,), optional
-            How many equal rows each row stands for: whole numbers from 0 on. The result is that of the repeated rows,
-            which stay together; what draws single rows refuses weights. See `weights_are` for sampling weights.
+            Number of equal rows that each row represents, integers from 0 on. The result is that of the repeated rows,
+            which stay together; methods that draw single rows refuse weights. See `weights_are` for sampling weights.
         groups : array-like of shape (n,), optional
-            Labels of rows that belong together, such as the patient: they stay in one fold, and in one part wherever a
-            method splits rows. A warning says if the test does not know groups, or if there are fewer than 40.
+            Labels of rows that belong together, such as patients: they stay in one fold, and in one part wherever a
+            method splits rows. A warning says if the test does not support groups, or if there are fewer than 40.
         within : array-like of shape (n,), optional
-            Labels of strata, such as the site, which are no feature: CI tests are made within them.
+            Labels of strata, such as sites, within which CI tests are computed; they are no feature.
 
         Returns
         -------
@@ -212,8 +212,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         ParameterError
             If a parameter is out of range.
         DataError, UnsupportedError
-            If the table cannot be used as asked, such as with missing cells, dates, a column name twice or text that is
-            not Unicode.
+            If the table cannot be used with these settings, for example because of missing cells, dates, duplicate
+            column names or text that is not Unicode.
         LimitReached
             If `time_limit` or `max_tests` was reached and the method is not anytime.
 
@@ -235,7 +235,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         return with_own_names(self._take(found), self._own_names)
 
     def search(self) -> Search:
-        """Return the search that these parameters ask for, as a value.
+        """Return the search defined by these parameters as a value.
 
         Returns
         -------
@@ -305,11 +305,11 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         return method, test
 
     def _prior(self) -> PriorKnowledge:
-        """Return what is known of features, by the names that they have in a `Table`."""
+        """Return the prior knowledge of features by their names in a `Table`."""
         return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
 
     def _take(self, outcome: Outcome) -> Self:
-        """Set what `fit` sets, and warn of what an outcome says."""
+        """Set the fitted attributes, and issue the warnings of an outcome."""
         chosen, name, said = outcome.chosen, type(self).__name__, outcome.notes_by_kind
         self.selected_features_ = outcome.features
         self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
@@ -342,13 +342,13 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, ndarray or sparse matrix of shape (n, d)
-            The columns that `fit` saw.
+            The same columns as in `fit`.
 
         Returns
         -------
         DataFrame, ndarray or sparse matrix of shape (n, k)
-            The k selected columns in the order of `X`. A table of polars or pyarrow stays one unless ``set_output``
-            says otherwise; a DataFrame of pandas becomes an array unless it says so, as scikit-learn has it.
+            The k selected columns in the order of `X`. Unless ``set_output`` says otherwise, a table of polars or
+            pyarrow keeps its type and a DataFrame of pandas becomes an array, as usual in scikit-learn.
 
         Examples
         --------
@@ -366,8 +366,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         paths : bool, default=False
-            Draw stability paths instead, which `StabilitySelection` has: on what share of the halves each feature was
-            among the first so many.
+            Draw the stability paths of `StabilitySelection` instead: the share of the halves in which each feature was
+            among the first features, against their number.
 
         Returns
         -------
@@ -379,7 +379,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         NotFittedError
             If `fit` was not called.
         ParameterError
-            If `paths` is asked of another method.
+            If `paths` is set for another method.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What selectors take and give back: X and y as a table and a target, frames of other packages, the trace."""
+"""Inputs and outputs of selectors: X and y as a table and a target, frames of other packages, the trace."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def own_names(X: Any) -> dict[str, Any]:
-    """Return the names of a frame's columns by the text of each; empty if they are texts, as most are."""
+    """Return the names of a frame's columns by their text; empty if all are texts."""
     if not hasattr(X, "iloc") or all(isinstance(name, str) for name in X.columns):
         return {}
     return {str(name): name for name in X.columns.tolist()}
 
 
 def with_own_names(selector: Any, own: dict[str, Any]) -> Any:
-    """Name features in what a selector has found as the caller's frame does; a table has texts only."""
+    """Return the features of a result under the names of the caller's frame; a table has texts only."""
     if not own:
         return selector
     for attribute in ("selected_features_", "candidates_"):
@@ -56,15 +56,15 @@ def with_own_names(selector: Any, own: dict[str, Any]) -> Any:
 
 
 def plain(selector: Any, X: Any) -> Any:
-    """Return what scikit-learn can make an array of, if an array is to come out; else a frame as it is."""
+    """Return input that scikit-learn can convert to an array, if an array is returned; else the frame unchanged."""
     X = without_mask(X)
     return with_plain_texts(as_frame(X)) if _output(selector) == "default" else as_frame(X)
 
 
 def selected_columns(selector: Any, X: Any) -> Any:
-    """Return the selected columns of a table of polars, pyarrow or another that gives Arrow.
+    """Return the selected columns of a polars, pyarrow or other Arrow table.
 
-    It stays a table of its own kind where that, or nothing, is asked for; else it is a DataFrame of pandas.
+    It keeps its type if that or nothing is requested; else it becomes a DataFrame of pandas.
     """
     check_is_fitted(selector, "selected_features_")
     frame = as_frame(X)
@@ -80,9 +80,9 @@ def _output(selector: Any) -> str:
 
 
 def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
-    """Return X and y of any kind as a selector fits them, which keeps the names of the columns.
+    """Return X and y as a selector fits them, with the column names.
 
-    Raises `DataError` if they cannot be read, or hold what the selector does not take.
+    Raises `DataError` if they cannot be read or have unsupported content.
     """
     name = str(getattr(y, "name", None) or "target")
     warn_of_row_order(type(selector).__name__, X, y, stacklevel=4)
@@ -149,7 +149,7 @@ def _validated_table(selector: Any, table: Table, y: Any) -> Any:
 
 
 def _frame_as_table(X: Any) -> Table:
-    """Return a DataFrame as a table; refuses names of which some are text and others are not, as scikit-learn does."""
+    """Return a DataFrame as a table; refuses a mixture of text and other column names, as scikit-learn does."""
     other = next((name for name in X.columns if not isinstance(name, str)), None)
     if other is not None and any(isinstance(name, str) for name in X.columns):
         raise DataError(
@@ -170,7 +170,7 @@ def _check_one_target(y: Any) -> None:
 
 
 def _check_labels(y: np.ndarray, target: Column, task: str) -> None:
-    """Raise `DataError` if y is to be classes, but has no labels that can be told apart."""
+    """Raise `DataError` if y should be classes but has no distinguishable labels."""
     if target.kind == CATEGORICAL and len({isinstance(label, str) for label in y.tolist()}) > 1:
         other = next(label for label in y.tolist() if not isinstance(label, str))
         raise DataError(f"y holds text and other values, such as {other!r}. Make all of them text, or all numbers.")
@@ -196,7 +196,7 @@ def trace(folds: Sequence[str], outcomes: Sequence[FoldOutcome]) -> pd.DataFrame
 
 
 def confirmation_frame(outcome: Outcome | None = None) -> pd.DataFrame:
-    """Return a row for each feature that was tested on rows of its own, with a column for each field of its kind."""
+    """Return a row for each feature tested on left-out rows, with a column for each field of its result."""
     import pandas as pd
 
     several = outcome is not None and outcome.search.confirm_splits > 1

@@ -1,4 +1,4 @@
-"""From the id or class of a method to its scikit-learn selector, for the methods of the package and for plug-ins."""
+"""From the id or class of a method to its scikit-learn selector, for own methods and plug-ins."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def get_selector(name: str | type[Method], **parameters: Any) -> MarkovBlanketSe
     Parameters
     ----------
     name : str or class
-        Such as ``"ppfs"`` or ``"gs"``; ``"package.module:Class"``, or the class itself, for a `Method` of your own.
+        Id such as ``"ppfs"`` or ``"gs"``. For your own `Method`: ``"package.module:Class"``, or the class.
     **parameters
-        Options of the method, and those that every selector has; the class's docstring shows them with their ranges.
-        They are checked in `fit`.
+        Options of the method and those common to all selectors, listed with ranges in the class's docstring. They are
+        checked in `fit`.
 
     Returns
     -------
     MarkovBlanketSelector
-        Not yet fitted.
+        An unfitted selector.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def get_selector(name: str | type[Method], **parameters: Any) -> MarkovBlanketSe
 
 
 def selector_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
-    """Return the scikit-learn selector class of a method: the one in `api.selectors`, or one made for a plug-in."""
+    """Return the scikit-learn selector class of a method: from `api.selectors`, or a new one for a plug-in."""
     if not (isinstance(method_class, type) and issubclass(method_class, Method)):
         raise ConfigError(f"{method_class!r} is not a blanketflow method: derive it from blanketflow.plugins.Method.")
     own = vars(selectors).get(method_class.__name__)

@@ -1,7 +1,7 @@
-"""How notebooks and terminals show the results of the library.
+"""How notebooks and terminals display results.
 
-HTML is styled inline and takes its text colour from the page, so that it is legible on light and dark pages and in a
-notebook that is mailed. `Markup.format` escapes all values.
+HTML is styled inline and inherits its text colour, so that it is legible on light and dark pages and in mailed
+notebooks. `Markup.format` escapes all values.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ def page(title: str, *parts: Markup) -> str:
 
 
 def paragraph(text: str) -> Markup:
-    """Return a paragraph; nothing of an empty text."""
+    """Return a paragraph, or nothing if the text is empty."""
     return Markup('<p style="margin:.3em 0;max-width:60em">{}</p>').format(printable(text)) if text else Markup("")
 
 
 def bullets(lines: Sequence[str]) -> Markup:
-    """Return lines as a list; nothing of no line."""
+    """Return lines as a list, or nothing if there are none."""
     items = Markup("").join(Markup("<li>{}</li>").format(printable(line)) for line in lines)
     return Markup('<ul style="margin:.3em 0">{}</ul>').format(items) if lines else Markup("")
 
 
 def table(rows: Sequence[Mapping[str, Any]], more: str = "rows") -> Markup:
-    """Return rows as a table with the keys of the first as its head; columns without any value are left out.
+    """Return rows as a table whose header has the keys of the first row; empty columns are left out.
 
-    At most `MOST_ROWS` are shown, and a line says how many `more` there are.
+    At most `MOST_ROWS` are shown, and a line gives the number of others, including `more`.
     """
     columns = [name for name in (rows[0] if rows else {}) if any(row[name] not in ("", None) for row in rows)]
     if not columns:
@@ -88,7 +88,7 @@ def bar(value: float, largest: float, text: str = "", colour: str = BLUE) -> Mar
 
 
 def role(name: str) -> Markup:
-    """Return a role in words, after a square in its colour; a role of a plug-in stands as it is."""
+    """Return a role in words after a square in its colour; roles of plug-ins are shown unchanged."""
     label, colour = ROLES.get(name, (printable(name.replace("_", " ")), INK))
     return _square(colour) + Markup("{}").format(label)
 
@@ -107,7 +107,7 @@ def names_by_role(members: Iterable[tuple[str, str]]) -> Markup:
 
 
 def legend(roles: Iterable[str]) -> Markup:
-    """Return what the squares mean, for the roles that occur."""
+    """Return a legend of the squares for the roles that occur."""
     found = set(roles)
     return Markup('<p style="margin:.3em 0;{}">{}</p>').format(
         _FAINT, Markup(" &nbsp; ").join(role(name) for name in ROLES if name in found)
@@ -120,10 +120,9 @@ def _square(colour: str) -> Markup:
 
 
 def curve(points: Sequence[tuple[float, float]], chosen: int, reference: float, across: str, up: str) -> Markup:
-    """Return a small line chart as SVG, with one point marked and a dashed line at `reference`.
+    """Return a small SVG line chart with one marked point and a dashed line at `reference`.
 
-    Points are equally spaced from left to right and labelled with their x where it fits. `across` and `up` name the
-    axes.
+    Points are equally spaced and labelled with their x where it fits. `across` and `up` name the axes.
     """
     width, height, left, top, bottom = 460, 150, 58, 14, 38
     heights = [y for _, y in points] + [reference]
@@ -172,7 +171,7 @@ _TARGETS, _NAMES = 12, 6
 def features_of(selector: MarkovBlanketSelector) -> list[dict[str, Any]]:
     """Return one row per selected feature: feature, role, importance, p_value, frequency.
 
-    The p-value is that of the last test that kept the feature; NaN if there is none or several folds are combined.
+    The p-value is from the last test that kept the feature; NaN without one or with several folds.
     """
     last: dict[str, float] = {}
     if selector.ci_test_ is not None and len(set(selector.trace_["fold"])) == 1:
@@ -228,7 +227,7 @@ def _unit(selector: MarkovBlanketSelector) -> Markup:
 
 
 def selected_html(found: Selected) -> str:
-    """Return the answer of `select`: verdict, features, and the score against the number of features."""
+    """Return the result of `select`: verdict, features, and the score against the number of features."""
     rows, sizes = features_of(found.selector), found.alternatives
     metric = str(found.scores["metric"].iloc[0])
     n, d = len(rows), found.selector.n_features_in_
@@ -276,7 +275,7 @@ def blankets_html(found: Blankets) -> str:
 
 
 def comparison_html(found: Comparison) -> str:
-    """Return a comparison: sizes and scores of the selectors, with bars as long as the score, and the notes."""
+    """Return a comparison: sizes and scores of the selectors with bars, and the notes."""
     from .compare.summary import score_text, summary_rows
 
     rows, scores = summary_rows(found.run), [name for name in found.summary().columns if name != "features"]
@@ -326,7 +325,7 @@ def _shape(seen: Inspection) -> str:
 
 
 def _head(found: Blankets) -> str:
-    """Return in one line how many blankets there are, and how their searches ended."""
+    """Return one line with the number of blankets and the statuses of their searches."""
     n = len(found.statuses)
     counts = Counter(status for status, _ in found.statuses.values())
     told = "".join(f", {count} {status}" for status, count in counts.items() if status != "ok")

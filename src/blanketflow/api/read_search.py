@@ -1,4 +1,4 @@
-"""``bf.read_search``: the search that an answer on disk came from, to be run again."""
+"""``bf.read_search``: reads the search behind a stored result, to repeat it."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _IN_PAGE = re.compile(r'<script type="application/json" id="searches">(.*?)</scr
 
 
 def read_search(path: str | Path, dataset: str | None = None, selector: str | None = None) -> Search:
-    """Return the search that an answer came from.
+    """Return the search that produced a stored result.
 
     Parameters
     ----------
     path : path
-        The ``report.html``, the ``provenance.json`` or a ``blanket.parquet`` of a run, or the JSON of
-        ``blanketflow select --json``.
+        The ``report.html``, the ``provenance.json`` or a ``blanket.parquet`` of a run, or the JSON of ``blanketflow
+        select --json``.
     dataset, selector : str, optional
-        Which search of a report or of its provenance is wanted; needed if there are several.
+        Which search of a report or its provenance to read; needed if there are several.
 
     Returns
     -------
     Search
-        Its ``run(X, y)`` repeats the answer: on the training rows of the split, in the order of the data set, the
-        features, importances and p-values are equal to the last bit. A report has the searches on all rows.
+        ``run(X, y)`` repeats it: on the training rows of the split, in the order of the data set, features, importances
+        and p-values are equal to the last bit. A report has the searches on all rows.
 
     Raises
     ------
     ConfigError
-        If the file does not say how its answer was found, or it says so of several and none is chosen.
+        If the file has no search, or several and none is chosen.
     ArtefactError
-        If it is damaged.
+        If the file is damaged.
 
     Examples
     --------

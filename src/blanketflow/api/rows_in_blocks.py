@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 def blocks_beyond_memory(name: str, asked: Mapping[str, Any], spec: Mapping[str, Any]) -> ParquetBlocks | None:
-    """Return the blocks of a data set that takes more than `max_memory`; None if it is read whole.
+    """Return the blocks of a data set that exceeds `max_memory`; None if it is read whole.
 
-    `asked` are the keys that someone wrote, `spec` has the defaults, too.
+    `asked` has the keys that the user wrote, `spec` also the defaults.
     """
     keys = {key for key, value in asked.items() if value is not None}
     if not keys <= STREAMED | ({*KEYS} - {"feature_groups"}) or (source := locate(name, spec)).kind != "parquet":
@@ -47,8 +47,8 @@ def kept_of_blocks(
 ) -> SummedTable | None:
     """Return the statistics that a search needs; None if it needs the rows, or a cell is missing.
 
-    Codes of more than `most_bytes` are stored in a mapped file. Sums of products differ from those of the rows in
-    the last digits, so they are used only if a memory limit is set.
+    Codes of more than `most_bytes` are stored in a mapped file. Sums of products differ from those of the rows in the
+    last digits, so they are used only with a memory limit.
     """
     if test is None or method.needs_complete_rows() or not test.sums or test.incomplete is not None:
         return None
@@ -67,7 +67,7 @@ def kept_of_blocks(
 
 
 def _codings(blocks: RowBlocks, test: CITest, are_products: bool) -> Iterator[Coding]:
-    """Yield the coding of each column, until one cannot be coded."""
+    """Yield the coding of each column until one cannot be coded."""
     bins, binning = (1, None) if are_products else (test.options()["bins"], test.options()["binning"])
     for name in blocks.names:
         column = blocks.column(name)
@@ -80,7 +80,7 @@ def _codings(blocks: RowBlocks, test: CITest, are_products: bool) -> Iterator[Co
 
 
 def packed_rows(blocks: RowBlocks, agreement: Agreement, most_bytes: int | None = None) -> PackedRows:
-    """Return the codes of all rows, read once; in a mapped file if they take more than `most_bytes`."""
+    """Return the codes of all rows, read once; in a mapped file if they exceed `most_bytes`."""
     check_columns(blocks, agreement)
     n_levels, at = [coding.n_levels for coding in agreement.codings], 0
     in_file = most_bytes is not None and PackedCodes.n_bytes(blocks.n_rows, n_levels) > most_bytes

@@ -1,4 +1,4 @@
-"""How the answer of a search changes with the size of the sample that it takes."""
+"""How the result of a search depends on the size of its sample."""
 
 from __future__ import annotations
 
@@ -19,39 +19,37 @@ N_HALVED = 4
 
 
 def sample_curve(selector: MarkovBlanketSelector, X: Any, y: Any, sizes: Sequence[int] | None = None) -> pd.DataFrame:
-    """Return what a search answers on samples of more and more rows.
+    """Return the results of a search on samples of increasing size.
 
-    If the last answers are alike, more rows would hardly change it; if they still differ, raise `max_rows`.
+    If the last results agree, more rows would hardly change them; if not, raise `max_rows`.
 
     Parameters
     ----------
     selector : MarkovBlanketSelector
-        One whose search takes a sample beyond `max_rows`. It is not changed.
+        A selector whose search takes a sample beyond `max_rows`. It is not changed.
     X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
-        As `fit` takes it.
+        The features, as in `fit`.
     y : array-like of shape (n,)
         The target.
     sizes : sequence of int, optional
-        Numbers of rows, each at least 10; one of more rows than there are means all. By default the selector's
-        `max_rows`, or all rows without it, and its half, quarter, eighth and sixteenth, of these those of at least 10
-        rows.
+        Numbers of rows, each at least 10; larger ones than the table mean all rows. The default is the selector's
+        `max_rows` (all rows without it) and its half, quarter, eighth and sixteenth, if at least 10.
 
     Returns
     -------
     DataFrame
-        One row per size, ascending: `n_rows` and `n_features`; `jaccard`, how alike the set is to that of the largest
-        size (features in both over features in either, 0 to 1; 1 if both are empty); `features`, the set as a list,
-        most important first; `status`; `n_tests`; `seconds`, wall time.
+        One row per size, ascending: `n_rows` and `n_features`; `jaccard`, the Jaccard index with the set of the largest
+        size (0 to 1; 1 if both are empty); `features`, the set as a list, most important first; `status`; `n_tests`;
+        `seconds`, wall time.
 
     Raises
     ------
     ParameterError
-        If the search takes all rows, never a sample, or a size is out of range.
+        If the search never takes a sample, or a size is out of range.
 
     Notes
     -----
-    Cost: one search per size. Samples are stratified by the target, as those of `max_rows`, and none is part of
-    another.
+    Cost: one search per size. Samples are stratified by the target, as with `max_rows`, and not nested.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A commented config.yaml to begin with, for one table: the selectors that suit it, and what they will cost."""
+"""A commented starting config.yaml for a table: suitable selectors and their cost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 @dataclass(frozen=True)
 class StartingConfig:
-    """A config to begin with: its text, its data set, the folder of results, and the estimated CPU seconds."""
+    """A starting config: text, data set, folder of results, and estimated CPU seconds."""
 
     text: str
     dataset: str
@@ -45,10 +45,10 @@ class StartingConfig:
 
 
 def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig:
-    """Write a config for a table that was inspected.
+    """Write a config for an inspected table.
 
-    Columns that look like identifiers, dates, texts or follow-up times are dropped. Suspected leaks are named
-    in a comment, for the reader to decide.
+    Columns that look like identifiers, dates, texts or follow-up times are dropped. Suspected leaks are named in a
+    comment for the reader to decide.
     """
     dataset = dataset_id(str(spec.get("path") or spec.get("source")))
     kept = {key: value for key, value in spec.items() if value not in (None, [], ()) or _takes_none(key, value)}
@@ -90,26 +90,26 @@ def dataset_id(path: str) -> str:
 
 
 def _to_drop(seen: Inspection) -> list[str]:
-    """Return the columns to drop: identifiers, dates, texts and follow-up times, but never all columns."""
+    """Return the columns to drop (identifiers, dates, texts and follow-up times), but never all columns."""
     kinds = ("identifier", "date", "text", "follow-up")
     found = list(dict.fromkeys(name for kind in kinds for name in seen.columns_found(kind)))
     return found if len(found) < seen.n_features else []
 
 
 def _takes_none(key: str, value: Any) -> bool:
-    """Whether a key says that no text is missing: of this key an empty list is not the default."""
+    """Whether a key says that no text is missing; an empty list is then not the default."""
     return key in ("missing_values", "more_missing_values") and value is not None
 
 
 def _folds(seen: Inspection, wanted: int, of: float = 1.0) -> int:
-    """Return the number of folds that the smallest class allows; 0 if it allows none."""
+    """Return the number of folds that the smallest class allows; 0 if none."""
     smallest = min((seen.classes or {"": seen.n_rows}).values())
     most = min(wanted, int(smallest * of))
     return most if most >= 2 else 0
 
 
 def _selectors(advised: Sequence[Advice], n_features: int) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the selectors by id, what is advised first, and what each is in words."""
+    """Return the selectors by id, the advised ones first, with a description of each."""
     found, meanings = {}, {}
     for advice in advised:
         own = {"auto": {"folds": 0}, "mrmr": {}}.get(advice.method, {"ci_test": "auto"})
@@ -170,9 +170,9 @@ def _selector_line(name: str, options: dict[str, Any], meaning: str, plan: Plan,
 
 
 def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int, seen: Inspection) -> list[str]:
-    """Return the lines about columns: what is dropped, and comments on what the reader should decide.
+    """Return the lines on columns: those dropped, and comments on what the reader should decide.
 
-    Each comment can be uncommented without the others or with them: no key is given twice, no column two meanings.
+    Comments can be uncommented alone or together: no key is duplicated, and no column has two meanings.
     """
     dropped, labels = spec.get("drop", []), spec.get("categorical", [])
     leaks = [name for name in seen.columns_found("leakage") if name not in dropped]
@@ -199,7 +199,7 @@ def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int
 
 
 def _list_lines(key: str, given: Sequence[str], told: str, suggested: Sequence[str], question: str) -> list[str]:
-    """Return a key with the columns that it holds, and those suggested as comments: in the same list, if there is one.
+    """Return a key with its columns, and suggested ones as comments in the same list.
 
     >>> _list_lines("drop", ["id"], "numbers rows", ["x"], "a leak?")
     ['    drop:   # numbers rows', '      - id', '      # - x   # a leak?']
@@ -218,7 +218,7 @@ def _list_lines(key: str, given: Sequence[str], told: str, suggested: Sequence[s
 
 
 def _groups_line(name: str, evaluation: int, folds: int, seen: Inspection) -> str:
-    """Return the suggestion to keep groups together; only words if there are fewer groups than the folds need."""
+    """Return the suggestion to keep groups together; only a comment if there are fewer groups than folds."""
     n_groups = next((column.n_distinct for column in seen.columns if column.name == name), 0)
     n_in_training = n_groups - (-(-n_groups // evaluation) if evaluation else 0)
     if n_groups < evaluation or n_in_training < folds:
@@ -228,7 +228,7 @@ def _groups_line(name: str, evaluation: int, folds: int, seen: Inspection) -> st
 
 
 def in_yaml(value: Any) -> str:
-    """Return a value as YAML on one line, from which names with any characters are read unchanged.
+    """Return a value as YAML on one line that preserves names with any characters.
 
     >>> in_yaml({"alpha": 7e-06, "drop": ["a: b"]})
     '{alpha: 7.0e-06, drop: ["a: b"]}'

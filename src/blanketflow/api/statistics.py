@@ -48,12 +48,12 @@ def agree(
     task: str = "auto",
     earlier: Agreement | None = None,
 ) -> Agreement:
-    """Find the levels and borders of bins by which several places count, from the table of one of them.
+    """Find levels and bin borders for counting at several places, from the table of one of them.
 
     Parameters
     ----------
     X : DataFrame, Table, path or mapping
-        Features and target, or the keys of a data set in a config. Parquet files are read a column at a time.
+        Features and target, or the keys of a data set in a config. Parquet files are read one column at a time.
     target : str
         Name of the target.
     tables : {"relevance", "pairs", "triples", "cross-products"}, default="triples"
@@ -62,20 +62,20 @@ def agree(
         numbers and of indicators of labels, enough for every search by ``fisher-z``, and of a numeric target by
         ``lr-mixed``.
     min_cell : int, default=0
-        A table with a cell of 1 .. min_cell - 1 rows is refused; zeros are told. 0 refuses nothing.
+        Tables with a cell of 1 .. min_cell - 1 rows are refused; zeros are disclosed. 0 refuses nothing.
     bins : int, default=5
-        Bins of a numeric column, at least 2; a column with no more different values keeps them.
+        Bins of a numeric column, at least 2; a column with at most as many distinct values keeps them.
     binning : {"quantile", "uniform", "kmeans"}, default="quantile"
         How numeric columns are binned.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target is of classes or a number; an earlier agreement has it.
+        Type of the target; taken from an earlier agreement if given.
     earlier : Agreement, optional
-        An agreement that gets this table's levels as well; its borders, `tables` and `min_cell` stay.
+        An agreement to which this table's levels are added; its borders, `tables` and `min_cell` are kept.
 
     Returns
     -------
     Agreement
-        For `count` at every place; it holds levels and borders, and no counts.
+        For `count` at every place; it has levels and borders, but no counts.
 
     Raises
     ------
@@ -111,14 +111,14 @@ def agree(
 
 
 def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
-    """Count a table as was agreed. Parquet files are read once, in blocks of rows; one block is in memory at a time.
+    """Count a table by an agreement. Parquet files are read once, with one block of rows in memory at a time.
 
     Parameters
     ----------
     X : DataFrame, Table, path or mapping
         All columns of the agreement, without missing cells; or the keys of a data set in a config.
     agreement : Agreement or path
-        What `agree` returned, or its JSON file.
+        The result of `agree`, or its JSON file.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
     Raises
     ------
     DataError
-        If the table does not fit the agreement, such as a level that was not agreed on.
+        If the table does not fit the agreement, for example because of a level that it lacks.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
 
 
 def pack(X: Any, agreement: Agreement | str | Path) -> PackedRows:
-    """Hold a table as codes of 1 to 16 bits a cell, from which a search counts any table that it asks for.
+    """Store a table as codes of 1 to 16 bits per cell, from which a search counts any table that it needs.
 
     Parquet files are read once, in blocks of rows. 100,000,000 rows of 37 columns of up to four levels take 0.8 GB.
 
@@ -155,12 +155,12 @@ def pack(X: Any, agreement: Agreement | str | Path) -> PackedRows:
     X : DataFrame, Table, path or mapping
         As in `count`.
     agreement : Agreement or path
-        What `agree` returned, or its JSON file. Its `tables` and `min_cell` mean nothing here.
+        The result of `agree`, or its JSON file. Its `tables` and `min_cell` are ignored.
 
     Returns
     -------
     PackedRows
-        For `fit_statistics`, with any search that asks its CI test alone, by ``g2`` or ``chi2``.
+        For `fit_statistics`, with any search that uses only its CI test, ``g2`` or ``chi2``.
 
     Raises
     ------
@@ -184,22 +184,22 @@ def pack(X: Any, agreement: Agreement | str | Path) -> PackedRows:
 
 
 def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStatistics:
-    """Add up what several places counted: tables exactly, cross products to about 1e-10 of those of all rows together.
+    """Add up the counts of several places: tables exactly, cross products to about 1e-10 of those of the pooled rows.
 
     Parameters
     ----------
     parts : sequence of SufficientStatistics or paths
-        What `count` returned at each place, or the files that ``blanketflow count`` wrote.
+        The results of `count` at each place, or the files of ``blanketflow count``.
 
     Returns
     -------
     SufficientStatistics
-        Of the rows of all places. What one place refuses is refused.
+        Statistics of the rows of all places. A table that one place refuses is refused.
 
     Raises
     ------
     DataError
-        If there is no part, or they come from different agreements.
+        If there are no parts, or they come from different agreements.
 
     Examples
     --------
@@ -219,27 +219,27 @@ def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStati
 
 
 def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRows | str | Path) -> Fitted:
-    """Fit a selector to what was counted, as if it had seen the rows.
+    """Fit a selector to counts, as if it had seen the rows.
 
     Parameters
     ----------
     selector : MarkovBlanketSelector
-        Any that asks its CI test alone, with ``g2``, ``chi2``, ``fisher-z`` or ``lr-mixed``; without folds and other
-        options that are about rows. A test that would be chosen is ``g2`` for counts, and for cross products
-        ``fisher-z`` or, with labels of more than two levels, ``lr-mixed`` with ``directions: linear``. The options
-        `bins` and `binning` of the test mean nothing here: the agreement has them.
+        A selector that uses only its CI test, ``g2``, ``chi2``, ``fisher-z`` or ``lr-mixed``, without folds and other
+        options on rows. ``auto`` is ``g2`` for counts, and for cross products ``fisher-z`` or, with labels of more than
+        two levels, ``lr-mixed`` with ``directions: linear``. The test's options `bins` and `binning` are ignored in
+        favour of the agreement.
     statistics : SufficientStatistics, PackedRows or path
-        What `count` or `merge` returned, or its file; or what `pack` returned.
+        The result of `count` or `merge`, or its file; or the result of `pack`.
 
     Returns
     -------
     MarkovBlanketSelector
-        The selector itself. Its status is ``unreliable`` if tables were refused that the search asked for.
+        The selector itself. Its status is ``unreliable`` if the search needed refused tables.
 
     Raises
     ------
     TablesNotCounted
-        If the search needs tables that were not counted; its `column_sets` say which.
+        If the search needs tables that were not counted, listed in its `column_sets`.
     RowsNeeded
         If a test needs rows, such as ``lr-mixed`` for two labels.
     ConfigError, UnsupportedError, ParameterError
@@ -279,7 +279,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
 
 
 def _chosen(table: SummedTable) -> CITest:
-    """Return the test for what is known of a table."""
+    """Return the test chosen from what is known of a table."""
     from ..ci import get_ci_test
 
     if table.statistics.cross_products is None:
@@ -290,7 +290,7 @@ def _chosen(table: SummedTable) -> CITest:
 
 
 def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool = True) -> RowBlocks:
-    """Return a table as blocks of rows: of a frame, a file, or the keys of a data set in a config.
+    """Return a table as blocks of rows, from a frame, a file, or the keys of a data set in a config.
 
     Unless it is `whole`, its rows may be of one class.
     """

@@ -1,4 +1,4 @@
-"""Selectors compared without Snakemake: the same stages, tables and charts, in a notebook or for the command line."""
+"""Compares selectors without Snakemake: the same stages, tables and charts, in a notebook or on the command line."""
 
 from __future__ import annotations
 
@@ -70,39 +70,38 @@ def compare(
     n_jobs: int | None = 1,
     progress: bool = False,
 ) -> Comparison:
-    """Compare selectors on one or several tables: what they choose, and how well models predict from it.
+    """Compare selectors on one or several tables: what they select, and how well models predict from it.
 
-    The results are those of the workflow on files of the same content, to the last digit: the same stages run, without
-    Snakemake, and temporary files are removed at the end.
+    The results equal those of the workflow on files with the same content, to the last digit: the same stages run
+    without Snakemake, and temporary files are removed at the end.
 
     Parameters
     ----------
     X : DataFrame, ndarray or scipy sparse matrix of shape (n, d), or mapping
-        The features; `missing` says what becomes of missing cells. A mapping
-        ``{name: (X, y)}`` or ``{name: (X, y, groups, weights, within)}`` holds several data sets.
+        The features. A mapping ``{name: (X, y)}`` or ``{name: (X, y, groups, weights, within)}`` has several data sets.
     y : array-like of shape (n,), str, or list of str
-        The target, or the name of its column in `X`. Rows without one are left out. With several names each target has
-        a data set of its own, ``table-age`` and so on, without the others among its features.
+        The target, or the name of its column in `X`. Rows without a target are left out. Several names make a data set
+        for each target, ``table-age`` and so on, without the other targets among its features.
     selectors : sequence or mapping
-        Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings
-        ``{id: spec}`` with a spec as in config.yaml; or one mapping of ids to any of these. The baseline ``all``
-        is added if there is an evaluation, and scores have a row ``none``, without any feature. If `n_folds`,
-        `fold_rows` or `aggregate` of a blanketflow selector have their defaults, the values given here apply.
+        Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings ``{id: spec}``
+        with a spec as in config.yaml; or one mapping of ids to any of these. With an evaluation the baseline ``all`` is
+        added, and scores have a row ``none`` without features. `n_folds`, `fold_rows` and `aggregate` of a blanketflow
+        selector override the values given here unless they have their defaults.
     models : sequence of str
         Models that score the blankets on the test rows.
     metrics : "auto" or sequence of str
         Metrics of the models.
     evaluation : int or "leave-group-out"
         Outer folds of the evaluation, at least 2; 0 for none. With ``leave-group-out`` each of the `groups` is held out
-        once, and ``found.held_out_groups`` says how well the set does at a group that it has not seen.
+        once, and ``found.held_out_groups`` has the scores on the unseen groups.
     repeats : int
         Repetitions of the outer folds.
     final : bool
         Whether to find the final blanket, on all rows.
     stratify : bool
-        Whether folds keep the shares of the classes.
+        Whether folds preserve the class proportions.
     optimistic : bool
-        Whether to evaluate also the final blanket on each split, although it has seen the test rows.
+        Whether to score the final blanket on each split, too, although its search has used the test rows.
     folds : int
         Inner folds whose blankets are aggregated; 0 for none.
     fold_rows : {"train", "part"}
@@ -110,49 +109,50 @@ def compare(
     aggregate : {"best-blanket", "union", "intersection"} or {"frequency": share}
         Rule that combines the blankets of the inner folds.
     ci_tests : mapping, optional
-        CI tests by id, for specs to name: ``{"type": ..., option: ...}``, or tests of ``bf.get_ci_test``.
+        CI tests by id, used by specs: ``{"type": ..., option: ...}``, or tests of ``bf.get_ci_test``.
     groups : array-like of shape (n,), or str, optional
-        Rows of one group stay on one side of every split; a str names a column of `X`.
+        Rows of a group are on the same side of every split; a str names a column of `X`.
     weights : array-like of shape (n,), or str, optional
-        How much each row stands for; a str names a column of `X`.
+        Weights of the rows; a str names a column of `X`.
     weights_are : {"counts", "sampling"}
-        What weights are: numbers of equal rows, or sampling weights, in proportion to how many members of the
-        population a row stands for.
+        Whether weights are numbers of equal rows, or sampling weights, which are proportional to the members of the
+        population that a row represents.
     within : array-like of shape (n,), or str, optional
-        Strata, such as sites, within which CI tests are made; a str names a column of `X`, which is then no feature.
+        Strata, such as sites, within which CI tests are computed; a str names a column of `X`, which is then no
+        feature.
     include, exclude : list of str, optional
-        Features that stay in every answer, and features that stay out of it; ``prefix*`` names all that begin so.
+        Features forced into every selection, and features left out; ``prefix*`` matches a prefix.
     tiers : list of lists of str, optional
-        Features by when they were measured, the earliest first.
+        Features by time of measurement, earliest first.
     feature_groups : dict of str to list of str, optional
-        Features that come into an answer and stay out of it together, by the name of their group.
+        Features that are selected together or not at all, by the name of their group.
     costs : dict of str to float, optional
-        What features cost. Of features that can stand in for each other the cheapest is taken.
+        Costs of features. Among interchangeable features the cheapest is selected.
     missing : {"impute", "drop", "error", "pairwise"}
-        What becomes of missing cells: imputed from the training rows of each fold (median, or most frequent label),
-        their rows dropped, or refused; pairwise: each CI test uses the rows that are complete for its columns.
+        Missing cells are imputed from the training rows of each fold (median or most frequent label), their rows are
+        dropped, or they raise an error. With "pairwise" each CI test uses the rows that are complete in its columns.
     imputations : int, optional
-        Imputed copies of each fold's rows, at least 2, over which every CI test is pooled; with ``missing="impute"``.
-        Models are trained on rows imputed once.
+        Number of imputed copies of each fold's rows, at least 2, over which each CI test is pooled; needs
+        ``missing="impute"``. Models are trained on rows imputed once.
     max_rows : int, optional
-        Most rows of a fold, at least 10, for selectors that fit models or compare rows with rows: beyond it they take
-        a sample, stratified by the target. The others take all.
+        Most rows of a fold, at least 10, for selectors that fit models or compare pairs of rows. Larger folds are
+        sampled, stratified by the target. Other selectors use all rows.
     task : {"auto", "classification", "regression"}
-        What to predict.
+        Prediction task.
     name : str
         Id of the data set, unless `X` is a mapping; random numbers depend on it, as in the workflow.
     random_state : int
         Seed of all random numbers.
     n_jobs : int or None
-        Tasks run at a time, at most one per core; None is 1, -1 all cores. Results do not depend on it.
+        Parallel tasks, at most one per core; None is 1, -1 all cores. Results do not depend on it.
     progress : bool
-        Whether to show a bar.
+        Whether to show a progress bar.
 
     Returns
     -------
     Comparison
-        Tables, charts and the report. `outcomes` lists selectors that failed on a data set and `skipped` those that do
-        not suit it; the others are not affected.
+        Tables, charts and the report. `outcomes` lists failures and `skipped` unsuitable pairs of selector and data
+        set; other pairs are not affected.
 
     Raises
     ------
@@ -211,8 +211,8 @@ def compare(
 def compare_config(raw: Mapping[str, Any], *, n_jobs: int | None = 1, progress: bool = False) -> Comparison:
     """Compare the selectors of a configuration on its data sets, as the workflow would.
 
-    `raw` is what config.yaml holds. Paths are relative to the current folder; `output` and `grain` are ignored. Data
-    sets in object storage are refused: only the workflow reads them.
+    `raw` is the content of config.yaml. Paths are relative to the current folder; `output` and `grain` are ignored.
+    Data sets in object storage are refused, because only the workflow reads them.
 
     Examples
     --------
@@ -257,7 +257,7 @@ _PARTS = ("groups", "weights", "within")
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set at hand: its id, its spec as a configuration has it, all its columns, and names that are not text."""
+    """A data set in memory: id, spec as in a configuration, all columns, and column names that are not text."""
 
     name: str
     spec: dict[str, Any]
@@ -268,10 +268,9 @@ class DataSet:
 def data_sets(
     X: Any, y: Any, rows: Mapping[str, Any], weights_are: str, name: str, of_all: Mapping[str, Any]
 ) -> list[DataSet]:
-    """Return the data sets that `compare` is given.
+    """Return the data sets of `compare`.
 
-    `rows` has groups, weights and strata by these names, and `of_all` the keys of a configuration that all data sets
-    have.
+    `rows` has groups, weights and strata by these names, and `of_all` configuration keys that apply to all data sets.
     """
     asked = {key: as_texts(value) if key in KEYS else value for key, value in of_all.items() if value is not None}
     if not isinstance(X, Mapping):
@@ -300,8 +299,7 @@ def _data_set(name: str, parts: Sequence[Any], weights_are: str, of_all: Mapping
 def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sections `selectors` and `ci_tests` of a configuration.
 
-    Raises `ConfigError` if two selectors have one id, or one has a parameter out of range, or a seed or task of its
-    own.
+    Raises `ConfigError` for duplicate ids, parameters out of range, and a selector with its own seed or task.
 
     >>> selectors_and_tests(["mrmr", {"strict": {"method": "gs", "alpha": 0.001}}], None)[0]
     {'mrmr': {'method': 'mrmr'}, 'strict': {'method': 'gs', 'alpha': 0.001}}
@@ -320,7 +318,7 @@ def _spec_of_test(test: Any) -> Any:
 
 
 def _named(selectors: Any) -> Iterable[tuple[str, Any]]:
-    """Yield each selector with its id: by default the id of its method, with a number if it is taken."""
+    """Yield each selector with its id: by default the id of its method, with a number if that is taken."""
     if isinstance(selectors, str) or not isinstance(selectors, Iterable):
         raise ConfigError(f"compare: selectors must be a list or a mapping, but is {selectors!r}.")
     if isinstance(selectors, Mapping):
@@ -342,7 +340,7 @@ def _named(selectors: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _identifier(asked: Any) -> str:
-    """Return the id of a method, or the name of a class written as one."""
+    """Return the id of a method, or a class name in the form of an id."""
     if isinstance(asked, MarkovBlanketSelector):
         return asked.method_class.card.id
     called = asked.rpartition(":")[2] if isinstance(asked, str) else type(asked).__name__
@@ -381,7 +379,7 @@ def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]
 
 
 def _entered(name: str, test: CITest, tests: dict[str, Any]) -> str:
-    """Enter a configured test among the CI tests, once if several selectors have an equal one; return its id."""
+    """Add a configured test to the CI tests, once for equal tests; return its id."""
     spec = _spec_of_test(test)
     known = next((identifier for identifier, other in tests.items() if other == spec), None)
     if known is not None:

@@ -1,4 +1,4 @@
-"""The charts of a comparison as Altair objects: the same as in the report, by default of its main metric and model."""
+"""Charts of a comparison as Altair objects, equal to those of the report; defaults are the main metric and model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Charts:
     """The charts of a run.
 
-    All return Altair charts, and raise `ConfigError` if there is no such data set, selector, metric or model, or no
-    score to draw. Without a name, `dataset` is the only one, `metric` and `model` those that lead the report:
-    the model is the one that predicts best from all features.
+    All return Altair charts and raise `ConfigError` for an unknown data set, selector, metric or model, or if there is
+    no score. `dataset` is optional if there is only one. The default `metric` and `model` are the leading ones of the
+    report; that model predicts best from all features.
     """
 
     run: Run
@@ -35,7 +35,7 @@ class Charts:
     def size_against_score(
         self, dataset: str | None = None, metric: str | None = None, model: str | None = None
     ) -> Any:
-        """Draw the size of the blankets against how well a model predicts from them."""
+        """Draw the score of a model against the size of the blankets."""
         return plots.size_against_score(*self._scores(dataset, metric, model), self.run.baseline, self.run.nothing)
 
     def cost_against_score(
@@ -45,20 +45,20 @@ class Charts:
         model: str | None = None,
         cost: str = "selection_seconds",
     ) -> Any:
-        """Draw the cost of selection, seconds or ``n_tests``, against how well a model predicts from it."""
+        """Draw the score of a model against the cost of selection, in seconds or ``n_tests``."""
         scores, metric, model = self._scores(dataset, metric, model)
         runtime = self.run.rows(self.run.tables["runtime"], dataset=dataset_of(self.run, dataset))
         return plots.cost_against_score(scores, runtime, metric, model, cost, self.run.baseline, self.run.nothing)
 
     def selection_frequency(self, selector: str, dataset: str | None = None) -> Any:
-        """Draw which fold of the final split chose which feature."""
+        """Draw which folds of the final split selected which features."""
         dataset = dataset_of(self.run, dataset)
         own = {"dataset": dataset, "selector": selector, "split": FINAL}
         members, folds = (self.run.rows(frame, **own) for frame in (self.run.members, self.run.folds))
         return plots.selection_frequency(members, folds, list(blanket_of(self.run, selector, dataset)["feature"]))
 
     def blanket_graph(self, selector: str, dataset: str | None = None) -> Any:
-        """Draw the final blanket around the target: parents and children, spouses, importance."""
+        """Draw the final blanket as a graph around the target, with roles and importance."""
         dataset = dataset_of(self.run, dataset)
         return plots.blanket_graph(blanket_of(self.run, selector, dataset), self.run.cards[dataset]["target"]["name"])
 
@@ -68,7 +68,7 @@ class Charts:
         return plots.stability_by_selector(self.run.rows(self.run.tables["stability"], dataset=dataset))
 
     def agreement(self, dataset: str | None = None) -> Any:
-        """Draw what the final blankets of every two selectors have in common."""
+        """Draw the agreement of the final blankets of every two selectors."""
         dataset = dataset_of(self.run, dataset)
         return plots.agreement(self.run.rows(self.run.tables["agreement"], dataset=dataset), self.run.ran(dataset))
 
@@ -88,21 +88,21 @@ class Charts:
     def _scores(
         self, dataset: str | None, metric: str | None, model: str | None = None
     ) -> tuple[pd.DataFrame, str, str]:
-        """Return the scores of a data set, and which metric and model to draw."""
+        """Return the scores of a data set, and the metric and model to draw."""
         dataset = dataset_of(self.run, dataset)
         scores = self.run.scores(dataset)
         leading = {"metric": self.run.main_metric(dataset), "model": self.run.main_model(dataset)}
         return scores, *_chosen(scores, leading, metric=metric, model=model)
 
     def _measure(self, metric: str | None, model: str | None) -> tuple[str, str]:
-        """Return the metric and model to compare data sets by; the default are the main ones of the first data set."""
+        """Return the metric and model for comparing data sets; defaults are the main ones of the first data set."""
         first = next(iter(self.run.cards))
         leading = {"metric": self.run.main_metric(first), "model": self.run.main_model(first)}
         return _chosen(self.run.tables["friedman"], leading, metric=metric, model=model)
 
 
 def _chosen(frame: pd.DataFrame, leading: dict[str, Any], **asked: str | None) -> tuple[str, str]:
-    """Return the metric and model that are named, if the frame has them, or the main ones."""
+    """Return the named metric and model if the frame has them, or the main ones."""
     if None in leading.values():
         raise ConfigError("there are no scores to draw. Set evaluation to 2 or more, and look at outcomes.")
     known = {name: list(dict.fromkeys(frame[name])) for name in asked}

@@ -1,4 +1,4 @@
-"""What a comparison found: tables as frames, charts as objects, and the report."""
+"""The result of a comparison: tables as frames, charts as objects, and the report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Table(property):
-    """A result table as an attribute, which says what it holds."""
+    """A result table as a documented attribute."""
 
     def __init__(self, doc: str) -> None:
         super().__init__(lambda found: found._named(found.run.tables[self._name]))
@@ -35,23 +35,23 @@ class _Table(property):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
+    """The result of `blanketflow.compare`, shown in a notebook as a table of scores.
 
-    Result tables are attributes, with the same columns as in the workflow; charts are methods of
-    ``plot``, which is of the class `blanketflow.api.compare.charts.Charts`.
+    Result tables are attributes with the same columns as in the workflow; charts are methods of ``plot``, of class
+    `blanketflow.api.compare.charts.Charts`.
 
     Attributes
     ----------
     run : blanketflow.reporting.report.Run
-        Everything that the report shows.
+        The content of the report.
     own_names : dict of str to dict
-        Of data sets whose columns have names that are not text, such as whole numbers, each name by its text. The
-        tables and `blanket` have these names, the report and the charts the texts.
+        For data sets whose column names are not text, such as integers: each name by its text. The tables and `blanket`
+        have these names, the report and the charts the texts.
     tables : dict of str to DataFrame
         Every result table by name; the attributes answers, scores, blankets, unions, stability, agreement, ranks, wins,
         friedman, runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
-        What each fold cost; what did not end with ``ok``; which pairs do not suit each other, and why.
+        Cost of each fold; results that are not ``ok``; and unsuitable pairs with the reason.
 
     Examples
     --------
@@ -109,12 +109,12 @@ class Comparison:
 
     @property
     def outcomes(self) -> pd.DataFrame:
-        """What was not ``ok``: dataset, selector, split, stage, status, reason."""
+        """Results that are not ``ok``: dataset, selector, split, stage, status, reason."""
         return self.run.outcomes
 
     @property
     def skipped(self) -> pd.DataFrame:
-        """Pairs that do not suit each other: dataset, selector, reason."""
+        """Unsuitable pairs: dataset, selector, reason."""
         return self.run.skipped
 
     def blanket(self, selector: str, dataset: str | None = None) -> list[Any]:
@@ -130,12 +130,12 @@ class Comparison:
         Returns
         -------
         list of str
-            Of whole numbers where the columns of the frame are named by these.
+            Column names; integers if the frame has integer names.
 
         Raises
         ------
         ConfigError
-            If there is no such selector or data set, or the selector has no final blanket there; the message says why.
+            If the selector or data set is unknown, or has no final blanket; the message says why.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class Comparison:
         return [own.get(feature, feature) for feature in blanket_of(self.run, selector, name)["feature"]]
 
     def _named(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a result table with the names of features that the caller's frame has."""
+        """Return a result table with the feature names of the caller's frame."""
         if not self.own_names or "feature" not in table:
             return table
         pairs = zip(table["dataset"], table["feature"], strict=True)
@@ -168,7 +168,7 @@ class Comparison:
         Returns
         -------
         Path
-            The same.
+            The path of the file.
 
         Examples
         --------
@@ -222,10 +222,10 @@ class Comparison:
         return comparison_html(self)
 
     def notes(self) -> list[str]:
-        """Return in words which pairs were skipped, and which did not end with ``ok``: one line per pair and status.
+        """Return notes on skipped pairs and on results that are not ``ok``: one line per pair and status.
 
-        The lines before these name the texts that were taken for missing cells, if a file of text held some, and say
-        what to look at in the table first, such as a column that alone tells the target.
+        The first lines name texts that were read as missing cells, and columns of the table to check first, such as one
+        that alone determines the target.
 
         Returns
         -------

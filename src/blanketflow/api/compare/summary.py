@@ -1,4 +1,4 @@
-"""The summary of a comparison, and the data sets, selectors and blankets that it is asked for by name."""
+"""The summary of a comparison, and lookup of its data sets, selectors and blankets by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def summary_rows(run: Run) -> list[dict[str, Any]]:
-    """Return the rows of the summary, scores as pairs of mean and standard deviation."""
+    """Return the rows of the summary, with scores as pairs of mean and standard deviation."""
     rows = []
     for dataset in run.cards:
         metric = run.main_metric(dataset)
@@ -29,12 +29,12 @@ def summary_rows(run: Run) -> list[dict[str, Any]]:
 
 
 def score_text(mean: float, sd: float) -> str:
-    """Return a mean and its standard deviation; nothing if there is no mean, no deviation if there is none."""
+    """Return mean ± standard deviation as text; missing parts are left out."""
     return "" if pd.isna(mean) else f"{mean:.3f}" if pd.isna(sd) else f"{mean:.3f} ± {sd:.3f}"
 
 
 def dataset_of(run: Run, dataset: str | None) -> str:
-    """Return the data set that is meant: the only one if none is named."""
+    """Return the named data set, or the only one."""
     known = list(run.cards)
     if dataset is None and len(known) > 1:
         raise ConfigError(f"name one of the data sets: {', '.join(known)}.")
@@ -42,7 +42,7 @@ def dataset_of(run: Run, dataset: str | None) -> str:
 
 
 def blanket_of(run: Run, selector: str, dataset: str) -> pd.DataFrame:
-    """Return the final blanket of a selector on a data set, or raise `ConfigError`, which says why there is none."""
+    """Return the final blanket of a selector on a data set; raises `ConfigError` with the reason if there is none."""
     one_of("selector", selector, list(run.selectors))
     if selector not in run.ran(dataset):
         pair = {"dataset": dataset, "selector": selector}
@@ -53,7 +53,7 @@ def blanket_of(run: Run, selector: str, dataset: str) -> pd.DataFrame:
 
 
 def one_of(what: str, name: str, known: list[str]) -> str:
-    """Return a name that is known, or raise `ConfigError`."""
+    """Return a known name; raises `ConfigError` for others."""
     if name not in known:
         raise ConfigError(f"there is no {what} {name!r}. {did_you_mean(name, known)}")
     return name
