@@ -1,7 +1,7 @@
 """The command line: ``blanketflow inspect``, ``init``, ``select``, ``compare``, ``run``, ``export``, ``list``...
 
-A command has a file of its own or shares one with related commands. Everything that is printed goes through
-`terminal`. Packages that are slow to import are imported inside the commands that use them.
+Related commands share a file. All output goes through `terminal`. Slow packages are imported inside the commands that
+use them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage."""
+    """Run the command line and return its exit code: 0 success, 1 failure, 2 wrong usage."""
     from ..core.errors import BlanketflowError
     from ..core.folders import OF_THE_DISK, not_written
     from ..core.messages import warnings_told
@@ -54,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_app() -> typer.Typer:
-    """Return the application. Its help is formatted with rich in a terminal and is plain text elsewhere.
+    """Return the application, with commands in the order in which a new user needs them.
 
-    The commands stand in the order in which a new user needs them.
+    Its help is formatted with rich in a terminal and plain text elsewhere.
     """
     from . import compare, count, init, inspect, list_and_explain, merge, results, run, select
     from .options import Repeated
@@ -92,7 +92,7 @@ def _options(
         typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=lambda v: _version(v)),
     ] = False,
 ) -> None:
-    """Options of the application itself."""
+    """Options of the application."""
 
 
 def _version(asked: bool) -> None:

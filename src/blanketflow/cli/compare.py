@@ -1,4 +1,4 @@
-"""``blanketflow compare``: several methods side by side, without the workflow."""
+"""``blanketflow compare``: compares methods without the workflow."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def compare(
 ) -> None:
     """Compare methods on one or more tables.
 
-    Does what the workflow does, but without Snakemake and without stored results. Prints sizes, scores next to the
-    scores of all features, and stability. A method runs with its own CI test and its default options; iamb/fisher-z
-    gives it another test. To set options, write a config with init.
+    Runs the stages of the workflow without Snakemake and without stored results. Prints sizes, scores next to those of
+    all features, and stability. A method runs with its own CI test and default options; iamb/fisher-z selects another
+    test. To set options, write a config with init.
     """
     from ..api.compare import compare_config
     from ..api.starting_config import dataset_id
@@ -94,7 +94,7 @@ def compare(
 
 
 def _selector(asked: str) -> tuple[str, dict[str, str]]:
-    """Return the id and the keys of a selector, from ``method`` (with its own test) or ``method/test``."""
+    """Return the id and keys of a selector from ``method`` (with its own test) or ``method/test``."""
     method, slash, test = asked.partition("/")
     return asked.replace("/", "-").replace(":", "-").lower(), {"method": method, **({"ci_test": test} if slash else {})}
 

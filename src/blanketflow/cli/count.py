@@ -1,4 +1,4 @@
-"""``blanketflow count``: counts of one place's rows, by an agreement; or the agreement itself."""
+"""``blanketflow count``: counts the rows of one place by an agreement, or writes the agreement."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def count(
     bins: Annotated[int, typer.Option(help="with --agree: bins of a numeric column", min=2)] = 5,
     data_set: DataSet = None,
 ) -> None:
-    """Count the rows of one place, so that no row leaves it.
+    """Count the rows of one place, so that only counts leave it.
 
-    First one place writes an agreement with --agree: levels, borders of bins, and what is counted. Then each place
-    counts by it, and blanketflow merge adds the counts up and searches. docs/shards.md says which methods need one
-    exchange, and what is not promised.
+    First one place writes an agreement with --agree: levels, bin borders, and which tables are counted. Then each place
+    counts by it, and blanketflow merge adds the counts and searches. docs/shards.md lists the methods that need one
+    exchange, and the limits of the protection.
     """
     from ..api.statistics import agree as agreed
     from ..api.statistics import blocks_of

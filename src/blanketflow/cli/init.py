@@ -1,4 +1,4 @@
-"""``blanketflow init`` and ``deploy``: a commented config to start from, and a project folder."""
+"""``blanketflow init`` and ``deploy``: write a commented starting config, or a project folder."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def init(
 ) -> None:
     """Write a commented config for a table.
 
-    The config names columns to drop and suitable selectors with their cost. Paths in it are relative to the folder
-    in which the workflow is run. Without --target the likeliest column is taken, and said to be a guess.
+    The config names columns to drop and suitable selectors with their cost. Its paths are relative to the folder in
+    which the workflow runs. Without --target the likeliest column is used and marked as a guess.
     """
     from ..api.inspection import inspect_table
     from ..api.starting_config import dataset_id, starting_config
@@ -55,12 +55,9 @@ def init(
 
 
 def _guessed_target(table: str, more: Sequence[str]) -> str | None:
-    """Return the column that is likeliest to be the target, and say so; None if the source itself names one.
+    """Return the likeliest target column and print it; None if the source names its target.
 
-    Raises
-    ------
-    ConfigError
-        If no column is likelier than others.
+    Raises `ConfigError` if no column is likelier than others.
     """
     from ..api.inspection import inspect_columns, likely_targets
 
@@ -115,9 +112,9 @@ your own go there. `profiles/default` holds settings that every run needs.
 
 
 def deploy(folder: Annotated[Path, typer.Argument(help="folder to write; it may exist")]) -> None:
-    """Write a project folder of your own.
+    """Write a project folder.
 
-    It holds a config, a Snakefile that uses the installed workflow as a module, profiles, and a README with the next
+    It has a config, a Snakefile that uses the installed workflow as a module, profiles, and a README with the next
     steps.
     """
     from ..data.artefacts import write_text

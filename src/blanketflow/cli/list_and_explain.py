@@ -1,4 +1,4 @@
-"""``blanketflow list`` and ``blanketflow explain``: which methods, CI tests and models there are, and all about one."""
+"""``blanketflow list`` and ``blanketflow explain``: list methods, CI tests and models, or describe one."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ PACKAGES = {"method": "blanketflow.selectors", "ci-test": "blanketflow.ci", "mod
 
 
 def entries(family: str | None = None, task: str | None = None) -> Iterator[tuple[str, type[Configurable]]]:
-    """Yield the kind and class of every entry of a family and task, kind by kind, sorted by id within a kind.
+    """Yield the kind and class of every entry of a family and task by kind, sorted by id.
 
     >>> [found.card.id for kind, found in entries(family="kernel")]
     ['bahsic', 'hsmb']
@@ -142,7 +142,7 @@ def find(identifier: str) -> tuple[str, type[Configurable]]:
 
 
 def described(kind: str, entry: type[Configurable]) -> dict[str, Any]:
-    """Return all facts about a method, CI test or model: its card, its options and how to use it."""
+    """Return all facts about a method, CI test or model: its card, options and usage."""
     defaults = entry.defaults()
     options = [
         {"name": name, "values": parameter.wanted(), "default": defaults[name], "doc": parameter.doc}

@@ -1,4 +1,4 @@
-"""``blanketflow merge``: adds up what places counted, and searches on it."""
+"""``blanketflow merge``: adds the counts of several places and searches on the sum."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def merge(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add up counts of several places, and search on the sum.
+    """Add the counts of several places, and search on the sum.
 
-    Prints the features that the method keeps. If the search needs tables that were not counted, --ask FILE writes an
-    agreement about these: count by it everywhere, and merge with --earlier.
+    Prints the selected features. If the search needs tables that were not counted, --ask FILE writes an agreement for
+    them: count by it at every place, then merge with --earlier.
     """
     from ..api.get_selector import get_selector
     from ..api.select_command import settings

@@ -1,4 +1,4 @@
-"""What commands share: options with several values, arguments that name a table, completion."""
+"""Options shared by commands: several values per option, arguments that name a table, completion."""
 
 from __future__ import annotations
 
@@ -88,10 +88,9 @@ def files(incomplete: str) -> list[str]:
 def dataset_spec(
     table: str, target: str | None, more: Sequence[str] = (), several_targets: bool = False
 ) -> dict[str, Any]:
-    """Return the keys of a data set in config.yaml, for a file, URL or source such as ``sklearn:wine``.
+    """Return the config keys of a data set from a file, URL or source such as ``sklearn:wine``.
 
-    The target is None if the source names one. `more` has further keys as ``key=value``, among them a list of targets
-    where several are allowed.
+    The target is None if the source names one. `more` has further ``key=value`` pairs, possibly with a list of targets.
     """
     from ..api.select_command import settings
     from ..config.reading import checked_dataset, one_data_set_each
@@ -119,12 +118,9 @@ Seed = Annotated[int, typer.Option(help="seed of the random numbers", min=0)]
 
 
 def config_here(folder: Path = Path()) -> Path:
-    """Return the config of a folder; say which one it is if its name does not.
+    """Return the config of a folder and print its name if it is not the usual one.
 
-    Raises
-    ------
-    ConfigError
-        If there is none, or several and none is called config.yaml.
+    Raises `ConfigError` if there is none, or several and none is called config.yaml.
     """
     usual = folder / "config.yaml"
     if usual.is_file():
@@ -144,7 +140,7 @@ def config_here(folder: Path = Path()) -> Path:
 
 
 def check_is_no_config(word: str) -> None:
-    """Raise `ConfigError` if a word that Snakemake takes for an output to make names a config, or a folder of one."""
+    """Raise `ConfigError` if an argument that Snakemake takes for a target is a config or its folder."""
     if word.endswith((".yaml", ".yml")) and _is_config(Path(word)):
         option = "--configfile"
     elif word and any(map(_is_config, Path(word).glob("*.yaml"))):
@@ -155,7 +151,7 @@ def check_is_no_config(word: str) -> None:
 
 
 def _is_config(path: Path) -> bool:
-    """Whether a file looks like a config; reading it will say what is wrong with it."""
+    """Whether a file looks like a config; errors in it are reported when it is read."""
     try:
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except OSError:

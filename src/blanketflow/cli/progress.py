@@ -1,4 +1,4 @@
-"""The progress of a run: Snakemake's events as stages, failures and the time left, and how they are shown."""
+"""The progress of a run: events of Snakemake as stages, failures and time left, and their display."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Job:
 class Progress:
     """The state of a run.
 
-    `total` counts the jobs of each rule. `jobs` are those that have started, by Snakemake's number, and `failed` has
-    the message of each that failed and has not succeeded since. `errors` and `notes` concern the run as a whole, and
-    `refusals` say why it does not begin. `parallel` jobs may run at the same time.
+    `total` counts the jobs of each rule, `jobs` are the started ones by Snakemake's number, and `failed` has the
+    message of each job whose last attempt failed. `errors` and `notes` concern the whole run, `refusals` say why it
+    does not start, and `parallel` is the largest number of concurrent jobs.
     """
 
     total: dict[str, int] = field(default_factory=dict)
@@ -123,9 +123,9 @@ class Progress:
         return [(stage, done[stage], total[stage]) for stage in STAGES if total[stage]]
 
     def seconds_left(self, now: float) -> float | None:
-        """Estimate the seconds left from the durations so far; None before any job has ended.
+        """Estimate the seconds left from the durations so far; None until a job has ended.
 
-        A rule of which no job has ended is given the mean duration of all jobs.
+        A rule without an ended job is given the mean duration of all jobs.
         """
         seen = [seconds for rule in self._seconds.values() for seconds in rule]
         if not seen:
@@ -170,7 +170,7 @@ _Files = tuple[Any, Any]
 
 
 class Followed:
-    """One run of Snakemake: what it wrote so far, and the state of the run that its events tell."""
+    """A run of Snakemake with its output so far and the state derived from its events."""
 
     def __init__(self, command: Sequence[str], outputs: tuple[Path, Path], written: _Files, read: _Files) -> None:
         self.output, self.errors = outputs
@@ -178,14 +178,14 @@ class Followed:
         self._rests, self._progress = ["", ""], Progress()
 
     def run(self, tick: Callable[[], object] | None = None, hold: Sequence[int] = ()) -> Ended:
-        """Run it to its end and call `tick` several times per second; it inherits the file descriptors `hold`."""
+        """Run it and call `tick` several times per second; the child inherits the file descriptors `hold`."""
         environment = safe_environment()
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUG_INS), environment.get("PYTHONPATH")]))
         out, err = self._written
         return run_to_end(self._command, tick, env=environment, stdout=out, stderr=err, pass_fds=hold)
 
     def progress(self) -> Progress:
-        """Return the state of the run, after the events and messages of our jobs that were written since."""
+        """Return the state of the run, including the events and job messages since the last call."""
         events, told = (self._whole_lines(at) for at in range(2))
         for line in events:
             self._progress.see(json.loads(line))
@@ -193,7 +193,7 @@ class Followed:
         return self._progress
 
     def show_output(self) -> None:
-        """Print why the run does not begin, or else what Snakemake printed, where it would have."""
+        """Print why the run does not start, or else Snakemake's output."""
         if refusals := self.progress().refusals:
             for line in refusals:
                 complain(line)
@@ -209,7 +209,7 @@ class Followed:
 
 @contextmanager
 def followed(arguments: SnakemakeArguments) -> Iterator[Followed]:
-    """Yield a run that has not begun; its files are removed at the end."""
+    """Yield a run that has not started; its files are removed at the end."""
     with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
         events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
         events.touch()
@@ -231,9 +231,9 @@ _NAMED = 3
 
 
 def run_watched(arguments: SnakemakeArguments, hold: Sequence[int] = ()) -> Ended:
-    """Run Snakemake, show its progress, and report what failed and why; it inherits the file descriptors `hold`.
+    """Run Snakemake, show its progress, and report failures; it inherits the file descriptors `hold`.
 
-    In a terminal the display is drawn anew all the time; elsewhere each stage has a line when it is done.
+    A terminal has a live display; elsewhere each finished stage has a line.
     """
     begin = time.monotonic()
     with followed(arguments) as run:
@@ -263,7 +263,7 @@ def _drawn_anew(run: Followed, hold: Sequence[int], begin: float) -> Ended:
 
 
 class _Lines:
-    """Prints notes, a line for each stage when its last job is done, and one every half a minute."""
+    """Prints notes, a line for each finished stage, and one every half a minute."""
 
     def __init__(self, begin: float) -> None:
         self._begin, self._n_notes, self._last = begin, 0, begin
@@ -294,7 +294,7 @@ class _Lines:
 
 
 def _drawn(progress: Progress, begin: float) -> Table:
-    """Return the display: one bar per stage, one for all jobs, the time left and the running jobs."""
+    """Return the display: a bar per stage, one for all jobs, the time left and the running jobs."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
@@ -328,7 +328,7 @@ def _drawn(progress: Progress, begin: float) -> Table:
 def _tell(progress: Progress, code: int, seconds: float, said: Sequence[str]) -> None:
     """Report on stderr how the run ended: each failed job with the reason and its log.
 
-    If the disk was full, the reason is not in the log but in `said`, the messages that jobs printed.
+    If the disk was full, the reason is not in the log but in `said`, the messages printed by jobs.
     """
     for number in progress.failed:
         job = progress.jobs[number]
@@ -361,7 +361,7 @@ _TICK = 0.2
 
 
 class Ended(NamedTuple):
-    """How a command ended: the exit code (128 + n after signal n), and the signal that stopped it, 0 for none."""
+    """How a command ended: exit code (128 + n after signal n), and the signal that stopped it, or 0."""
 
     code: int
     stopped: int
@@ -370,7 +370,7 @@ class Ended(NamedTuple):
 def safe_environment() -> dict[str, str]:
     """Return an environment in which Python does not import from the current folder.
 
-    Snakemake starts each job by ``python -m``, which searches that folder first: a numpy.py in it would run.
+    Snakemake starts jobs by ``python -m``, which searches that folder first: a numpy.py in it would be executed.
     """
     return os.environ | {"PYTHONSAFEPATH": "1"}
 
@@ -378,9 +378,9 @@ def safe_environment() -> dict[str, str]:
 def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None, **how: Any) -> Ended:
     """Run a command with arguments of `subprocess.Popen` until it ends; call `tick` several times per second.
 
-    The child shares the process group, so it receives Ctrl-C in a terminal directly: Snakemake then ends its jobs and
-    releases its lock. Other signals are forwarded, and SIGINT too if there is no terminal (`docker run`). The exit
-    code is that of the signal, unless the child finished with success.
+    The child shares the process group and receives Ctrl-C in a terminal directly, so that Snakemake ends its jobs and
+    releases its lock. Other signals are forwarded, as is SIGINT without a terminal (`docker run`). The exit code is
+    that of the signal, unless the child finished with success.
     """
     with _signals() as seen:
         process = subprocess.Popen(command, **how)
@@ -407,7 +407,7 @@ def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None,
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Keep this process alive until the child has ended; yield the list of signals that arrived."""
+    """Keep this process alive until the child has ended; yield the list of received signals."""
     seen: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield seen

@@ -1,4 +1,4 @@
-"""Commands on results: ``check`` them against the config, ``diff`` two folders, ``export`` a blanket."""
+"""Commands on results: ``check`` against the config, ``diff`` of two folders, ``export`` of a blanket."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ def check(
 ) -> None:
     """List results that do not match the config.
 
-    Compares the folder of results with what the config asks for, as a run does before it begins: what is missing,
-    stale, damaged, in the wrong place, left over from removed selectors, or not made by blanketflow. Exit code 1 if
-    there is any of it.
+    Compares the folder of results with the config as a run does before it starts, and lists what is missing, stale,
+    damaged, misplaced, left over from removed selectors, or not made by blanketflow. The exit code is then 1.
     """
     from ..config.file import read_config_file
     from ..core.errors import BlanketflowError
@@ -84,7 +83,7 @@ def diff(
     """Print what changed between two runs.
 
     Compares config, data, final blankets and mean scores. Exit code 0 if they are equal, 1 if something differs, 2 if a
-    folder cannot be read. Versions of packages are told too, but decide nothing.
+    folder cannot be read. Versions of packages are listed but do not affect the exit code.
     """
     from ..workflow.difference import difference
 
@@ -127,8 +126,8 @@ def export(
 ) -> None:
     """Print a blanket as CSV, JSON or a pipeline.
 
-    Prints the blanket that a finished run found on all rows. The pipeline is Python source with the column names and
-    a function blanket_pipeline(model); nothing is pickled.
+    Prints the blanket that a finished run found on all rows. The pipeline is Python source with the column names and a
+    function blanket_pipeline(model), without pickles.
     """
     from ..data.artefacts import write_text
     from ..reporting.export import FORMS

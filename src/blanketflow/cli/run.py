@@ -1,4 +1,4 @@
-"""``blanketflow run``: Snakemake with a progress display, then the blankets found."""
+"""``blanketflow run``: runs Snakemake with a progress display, then prints the blankets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STOPPED = "stopped. The same command continues where it stopped."
 
 
 class PassedOn(TyperCommand):
-    """A command that passes on everything except its own options, in the order in which it was typed."""
+    """A command that passes all arguments except its own options on, in their order."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse our own options and keep the others."""
@@ -45,9 +45,9 @@ def run(
 ) -> None:
     """Run the workflow, or continue a killed run.
 
-    Shows the progress, then the blankets found. All further arguments go to Snakemake, such as --cores 4
-    --configfile my.yaml (snakemake --help lists them). Where the output is not a terminal, each stage has a line. With
-    -n it shows which jobs would run. With --plain, --quiet and similar options, Snakemake's own output is shown.
+    Shows the progress, then the blankets. Other arguments are passed to Snakemake, such as --cores 4 --configfile
+    my.yaml (snakemake --help lists them). -n lists the jobs without running them. Without a terminal each finished
+    stage prints a line. --plain, --quiet and similar options show Snakemake's own output.
     """
     raise typer.Exit(_run(ctx.args, plain))
 
@@ -131,8 +131,8 @@ def folder_lock(folder: Path) -> Iterator[list[int] | None]:
     """Lock a folder against another ``blanketflow run``.
 
     Yields the file descriptors that the child must inherit, or None if another run holds the lock. The system releases
-    the lock when the last process that inherited it ends, however it ends. Without the lock, two runs that start at
-    the same moment after a killed run would unlock each other's Snakemake.
+    it when the last process that inherited it ends. Without it, two runs started together after a killed run would
+    unlock each other's Snakemake.
     """
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
@@ -175,7 +175,7 @@ _NAMED = 12
 
 
 def show_plan(arguments: SnakemakeArguments, hold: Sequence[int]) -> Ended:
-    """Let Snakemake plan, and print a table with one row per stage; where no job is to run, what it says itself."""
+    """Plan with Snakemake and print one row per stage, or Snakemake's message if there are no jobs."""
     with followed(arguments) as run:
         ended = run.run(hold=hold)
         progress = run.progress()
@@ -197,7 +197,7 @@ def show_plan(arguments: SnakemakeArguments, hold: Sequence[int]) -> Ended:
 
 
 def _rows(progress: Progress) -> list[tuple[str, str, str]]:
-    """Return for each stage its number of jobs, and the selectors, tests or data sets that these are of."""
+    """Return for each stage its number of jobs and their selectors, tests or data sets."""
     ids: dict[str, dict[str, None]] = {stage: {} for stage in STAGES}
     for job in progress.jobs.values():
         # A job that does several things has no ids of its own, but makes files of all of them.
@@ -218,9 +218,9 @@ _MOST = 5
 
 
 def show_blankets(folder: Path) -> None:
-    """Print the answer and the final blanket of every pair, or why there is none; then other failures.
+    """Print the answer and the final blanket of every pair, or the reason if there is none, then other failures.
 
-    What to look at in a table first is said on stderr.
+    Findings about the table are printed on stderr.
     """
     from ..data.splits import FINAL
     from ..workflow.read_results import Results
@@ -270,7 +270,7 @@ def show_blankets(folder: Path) -> None:
 
 
 def _show_failures(failed: Sequence[tuple[str, ...]]) -> None:
-    """Print the failures on evaluation splits, one line per pair and stage; the tables leave those splits out."""
+    """Print the failures on evaluation splits, which the tables omit, one line per pair and stage."""
     if not failed:
         return
     heading("\nFailed in the evaluation")

@@ -1,4 +1,4 @@
-"""``blanketflow select``: one table, one method, no workflow."""
+"""``blanketflow select``: one method on one table, without the workflow."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def select(
 ) -> None:
     """Find the features worth keeping, on all rows.
 
-    By default the smallest set with which models predict as well as with the best (method auto), within a minute or
-    --time-limit; --method takes a search for a Markov blanket or any other method. --set folds=5 combines the blankets
-    of five folds. To compare several methods on rows that they did not see, use compare, or init and run.
+    By default (method auto) the smallest set with which models predict as well as with the best, within a minute or
+    --time-limit; --method selects a Markov blanket search or any other method. --set folds=5 combines the blankets of
+    five folds. To compare methods on held-out rows, use compare, or init and run.
     """
     from ..api.select_command import select as find
     from ..api.select_command import settings
@@ -132,7 +132,7 @@ def _draw(found: Selection) -> None:
 
 
 def _next(found: Selection, limit: float | None, table: str, target: str | None, data_set: Sequence[str]) -> str:
-    """Return what to do next, and the command that does it."""
+    """Return a suggestion for the next step, with the command."""
     of = [redacted_text(table), *(["--target", target] if target is not None else [])]
     of += ["--data-set", *data_set] if data_set else []
     is_auto = found.method == "auto"

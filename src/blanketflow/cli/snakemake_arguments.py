@@ -1,4 +1,4 @@
-"""The arguments for Snakemake, parsed once, with what ``blanketflow run`` adds to them."""
+"""The arguments for Snakemake, parsed once, with the additions of ``blanketflow run``."""
 
 from __future__ import annotations
 
@@ -44,20 +44,10 @@ _LOOKS = ("-n", "--dry-run", "--dryrun")
 
 @dataclass(frozen=True)
 class SnakemakeArguments:
-    """The arguments for Snakemake, and what they say.
+    """The arguments for Snakemake and their meaning.
 
-    Attributes
-    ----------
-    words : tuple of str
-        The arguments themselves, as Snakemake is given them.
-    snakefile : str
-        The file of the workflow.
-    configs : tuple of Path
-        The configs, in the order in which Snakemake merges them.
-    settings : mapping of str to str
-        Keys that ``--config`` sets.
-    directory : Path
-        The folder in which Snakemake works.
+    `words` are the arguments as passed on. `snakefile` is the file of the workflow, `configs` are in merge order,
+    `settings` has the keys set by ``--config``, and `directory` is the working directory.
     """
 
     words: tuple[str, ...]
@@ -72,27 +62,27 @@ class SnakemakeArguments:
 
     @property
     def runs_jobs(self) -> bool:
-        """Whether Snakemake is to run jobs."""
+        """Whether Snakemake will run jobs."""
         return not any(map(runs_no_jobs, self.words))
 
     @property
     def wants_output(self) -> bool:
-        """Whether Snakemake's own output is wanted."""
+        """Whether Snakemake's own output is requested."""
         return any(map(asks_for_output, self.words))
 
     @property
     def only_plans(self) -> bool:
-        """Whether nothing is wanted but what would run."""
+        """Whether this is a dry run."""
         asked = {word for word in self.words if asks_for_output(word)}
         return bool(asked) and asked <= {*_LOOKS}
 
     @property
     def runs_here(self) -> bool:
-        """Whether jobs run, with the software of this process."""
+        """Whether jobs use the software of this process."""
         return self.runs_jobs and not any(map(_OTHER_SOFTWARE.match, self.words))
 
     def check_configs(self) -> None:
-        """Raise `ConfigError` if a config of our workflow cannot be read; Snakemake might show a traceback instead."""
+        """Raise `ConfigError` for an unreadable config of our workflow, where Snakemake might show a traceback."""
         from ..config.file import check_config_files
 
         used = Path(self.snakefile)
@@ -101,7 +91,7 @@ class SnakemakeArguments:
             check_config_files(self.configs)
 
     def output_folder(self) -> Path:
-        """Return the results folder that the arguments and the configs name."""
+        """Return the results folder from arguments and configs."""
         import yaml
 
         output = "results"
@@ -112,12 +102,9 @@ class SnakemakeArguments:
 
 
 def snakemake_arguments(words: Sequence[str]) -> SnakemakeArguments:
-    """Parse what was typed, and add what it leaves open: the workflow, its config, and how many jobs run at a time.
+    """Parse the arguments and add what is missing: the workflow, its config, and the number of parallel jobs.
 
-    Raises
-    ------
-    ConfigError
-        If there is no config for our workflow, or more than one.
+    Raises `ConfigError` if there is no config for our workflow, or more than one.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--snakefile", "-s")
@@ -146,14 +133,14 @@ def snakemake_arguments(words: Sequence[str]) -> SnakemakeArguments:
 
 
 def runs_no_jobs(word: str) -> bool:
-    """Return whether an argument has Snakemake do something else than run jobs."""
+    """Return whether an argument makes Snakemake do something other than run jobs."""
     if word.startswith("--report-after-run"):
         return False
     return word.startswith(_NO_JOBS) or bool(_NO_JOBS_LETTERS.fullmatch(word))
 
 
 def asks_for_output(word: str) -> bool:
-    """Return whether an argument asks for Snakemake's own output."""
+    """Return whether an argument requests Snakemake's own output."""
     return word.startswith(_OWN_OUTPUT) or bool(_OWN_LETTERS.fullmatch(word))
 
 
@@ -162,9 +149,9 @@ _PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "
 
 
 def _with_profiles(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with the path of a profile in place of its name: one in profiles/ here, else a packaged one.
+    """Return the arguments with profile names replaced by paths: in profiles/ here, else packaged.
 
-    What Snakemake finds by itself is left alone.
+    Names that Snakemake finds itself are unchanged.
     """
     found, is_profile = [], False
     for word in arguments:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def show_anything() -> None:
-    """Make both streams write characters that their encoding lacks as escapes, instead of failing."""
+    """Make both streams escape characters that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
-    """Return whether a stream is a terminal that can do more than print lines. Default: stdout."""
+    """Return whether a stream (default: stdout) is a terminal with more features than printing lines."""
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -39,18 +39,18 @@ def width() -> int:
 
 
 def complain(message: str) -> None:
-    """Print an error on stderr, on one line: what is wrong and what to do."""
+    """Print an error and its remedy on stderr, on one line."""
     print(f"blanketflow: {printable(message.strip())}", file=sys.stderr)
 
 
 def complain_of(error: BlanketflowError) -> None:
-    """Print what is wrong on stderr, a line for each fault."""
+    """Print errors on stderr, one line each."""
     for line in error.lines:
         complain(line)
 
 
 def note(message: str) -> None:
-    """Print something on stderr that is not a result."""
+    """Print a message on stderr that is not a result."""
     print(printable(message), file=sys.stderr)
 
 
@@ -60,7 +60,7 @@ def show(text: str = "") -> None:
 
 
 def pour(text: str) -> None:
-    """Print text for other programs: unchanged, but without control characters in a terminal."""
+    """Print text for other programs, without control characters in a terminal."""
     if is_terminal():
         show(text.removesuffix("\n"))
     else:
@@ -76,7 +76,7 @@ def heading(text: str) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print JSON; numbers that JSON cannot hold (NaN, infinities) become null."""
+    """Print JSON; NaN and infinities become null."""
     print(printable_json(_finite(value), indent=2))
 
 
@@ -137,7 +137,7 @@ EVERY = 30.0
 
 @contextmanager
 def heartbeat(what: str) -> Iterator[Teller]:
-    """Say every 30 seconds on stderr that `what` is at work, with the last that it told, unless that is a terminal."""
+    """Print every 30 seconds on stderr, unless in a terminal, that `what` is running, with its last message."""
     if is_terminal(sys.stderr):
         yield SILENT
         return
@@ -158,7 +158,7 @@ def heartbeat(what: str) -> Iterator[Teller]:
 
 @dataclass(frozen=True)
 class _Last(Teller):
-    """Remembers the last line that it is told."""
+    """Stores the last line."""
 
     last: list[str] = field(default_factory=lambda: ["at work"])
 
@@ -168,5 +168,5 @@ class _Last(Teller):
             self.last[:] = [line]
 
     def of(self, part: str) -> Teller:
-        """Return itself: which part it was does not matter."""
+        """Return itself, for all parts."""
         return self

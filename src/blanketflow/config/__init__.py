@@ -1,1 +1,1 @@
-"""The configuration: its keys, how it is read and checked, and the JSON schema. Text in, typed config out."""
+"""The configuration: its keys, reading, checks, and JSON schema. Text in, typed config out."""

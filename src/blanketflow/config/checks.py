@@ -1,4 +1,4 @@
-"""Checks of a configuration beyond the range of each key: combinations of sections, and unknown names."""
+"""Checks of combinations of keys and of unknown names; ranges of single keys are checked elsewhere."""
 
 from __future__ import annotations
 
@@ -42,18 +42,9 @@ def check_size(raw: Any) -> None:
 def checked_output(output: str) -> str:
     """Return the normalised path of the output folder.
 
-    Parameters
-    ----------
-    output : str
-        As in the configuration, relative to the folder of the run or absolute.
+    `output` is relative to the folder of the run, or absolute. Raises `ConfigError` if it is not a folder of its own,
+    or Snakemake would not accept it.
 
-    Raises
-    ------
-    ConfigError
-        If it is not a folder of its own, or Snakemake would not accept it.
-
-    Examples
-    --------
     >>> checked_output("results/first/")
     'results/first'
     """
@@ -72,7 +63,7 @@ def checked_output(output: str) -> str:
 
 
 def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise `ConfigError` for splits without any part, and test rows without the matching splits."""
+    """Raise `ConfigError` for splits without parts, and for test rows without matching splits."""
     if not splits["final"] and not splits["evaluation"]:
         raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
     by_group = splits["evaluation"] == LEAVE_GROUP_OUT
@@ -113,7 +104,7 @@ def _check_parts(where: str, spec: Mapping[str, Any], evaluation: int | str) -> 
 
 
 def check_folds(top: Mapping[str, Any], selectors: Mapping[str, Selector]) -> None:
-    """Raise `ConfigError` for a single inner fold, and for chunks of joined jobs."""
+    """Raise `ConfigError` for a single inner fold, and for chunks with joined jobs."""
     if top["chunks"] and top["grain"] in ("split", "dataset"):
         raise ConfigError(f"config: chunks scatters what grain: {top['grain']} joins. Remove one of the two.")
     asked = {"config": top["folds"]}
@@ -127,7 +118,7 @@ def check_folds(top: Mapping[str, Any], selectors: Mapping[str, Selector]) -> No
 
 
 def check_confirm(selectors: Mapping[str, Selector], splits: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` where `confirm` cannot hold: without a final blanket, or with results from outside."""
+    """Raise `ConfigError` for `confirm` without a final blanket or with external results."""
     faults = Faults()
     for name, selector in selectors.items():
         where = f"config: selector {name!r}"
@@ -183,7 +174,7 @@ def checked_tables(raw: Any) -> dict[str, dict[str, Any]]:
 
 
 def checked_supplied(raw: Any, selectors: Mapping[str, Selector]) -> dict[str, str]:
-    """Return the stage that each selector has from outside; raises `ConfigError` unless both are known."""
+    """Return the external stage of each selector; raises `ConfigError` unless both are known."""
     found: dict[str, str] = {}
     for one in raw if isinstance(raw, list) else [raw]:
         if not isinstance(one, Mapping) or one.keys() != {"selector", "stage"}:

@@ -1,4 +1,4 @@
-"""Strict reading of a configuration file: YAML that is silently ignored or misread elsewhere is an error."""
+"""Strict reading of a configuration file: YAML that other readers ignore or misread is an error."""
 
 from __future__ import annotations
 
@@ -31,18 +31,10 @@ def check_config_files(paths: Iterable[str | Path]) -> None:
 
 
 def read_config_file(path: str | Path) -> dict[str, Any]:
-    """Return the content of a JSON or YAML configuration. Its folder is then searched for modules that it names.
+    """Return the content of a JSON or YAML configuration, and add its folder to the module search path.
 
-    Parameters
-    ----------
-    path : path
-        UTF-8 text.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read, is not a mapping, has a duplicate key, tags, several documents or excessive aliases, or
-        has numbers that YAML reads differently from how they look.
+    Raises `ConfigError` if it cannot be read as UTF-8, is not a mapping, has a duplicate key, tags, several documents
+    or excessive aliases, or has numbers that YAML reads differently from how they look.
     """
     name = _from_here(Path(path))
     text = _text(Path(path), name)
@@ -66,7 +58,7 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
 
 
 def _from_here(path: Path) -> str:
-    """Return a path as a person writes it."""
+    """Return a path as a user writes it."""
     here = Path.cwd()
     return printable(path.relative_to(here) if path.is_relative_to(here) and path != here else path)
 

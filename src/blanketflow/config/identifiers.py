@@ -1,4 +1,4 @@
-"""Ids of data sets, CI tests and selectors: they name files and folders."""
+"""Ids of data sets, CI tests and selectors, which are used in names of files and folders."""
 
 from __future__ import annotations
 
@@ -53,17 +53,8 @@ def _check_id(section: str, name: Any, others: Mapping[str, Any]) -> None:
 class TestOnRows(NamedTuple):
     """A CI test and the rows of a fold that it uses; the id is part of file names.
 
-    Attributes
-    ----------
-    test : str
-        Id of the configured test.
-    is_part : bool
-        Whether folds are the parts themselves.
-    confirm : float or None
-        Share of the rows that is left out.
+    `is_part` says whether folds are the parts themselves, and `confirm` is the share of left-out rows.
 
-    Examples
-    --------
     >>> TestOnRows.of("g2-confirm-1-2-3").test  # a name that says no share
     'g2-confirm-1-2-3'
     >>> TestOnRows("g2", True, 0.25).id, TestOnRows.of("g2-part-confirm-0-25")
@@ -82,7 +73,7 @@ class TestOnRows(NamedTuple):
 
     @classmethod
     def of(cls, identifier: str) -> TestOnRows:
-        """Return what the id of an artefact stands for."""
+        """Return the value for the id of an artefact."""
         found = _ON_ROWS.fullmatch(identifier)
         test, part, confirm = found.groups() if found else (identifier, None, None)
         return cls(test, part is not None, None if confirm is None else float(confirm.replace("-", ".")))

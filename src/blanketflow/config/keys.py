@@ -1,4 +1,4 @@
-"""Every key of the configuration. The checks, the JSON schema and docs/config.md come from these declarations."""
+"""Every key of the configuration; the source of the checks, the JSON schema and docs/config.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From parsed YAML to the typed configuration, with defaults filled in."""
+"""From parsed YAML to the typed configuration with defaults."""
 
 from __future__ import annotations
 
@@ -60,17 +60,9 @@ _OF_ONE_KEY: dict[str, Callable[[Any], Any]] = {
 
 
 def read_config(raw: Mapping[str, Any]) -> Config:
-    """Check a configuration and fill in its defaults.
+    """Check a configuration (parsed YAML) and fill in its defaults.
 
-    Parameters
-    ----------
-    raw : mapping
-        Parsed YAML.
-
-    Raises
-    ------
-    ConfigError
-        For unknown keys or wrong values; the message has a line for each, with the key and the remedy.
+    Raises `ConfigError` for unknown keys or wrong values, with a line for each that names the key and the remedy.
     """
     check_size(raw)
     faults = Faults()
@@ -133,7 +125,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
 
 
 def _section(where: str, raw: Any, keys: Mapping[str, tuple[Any, Parameter]], faults: Faults) -> dict[str, Any]:
-    """Return a section with defaults; note values out of range and unknown keys."""
+    """Return a section with defaults; record values out of range and unknown keys as errors."""
     values = {key: default for key, (default, _) in keys.items()}
     if not isinstance(raw, Mapping):
         faults.note(ConfigError(f"{where} must be a mapping 'key: value', but is {shown(raw)}."))
@@ -170,15 +162,7 @@ def _datasets(raw: Any, faults: Faults) -> tuple[dict[str, dict[str, Any]], Data
 
 
 def read_as_far_as_possible(raw: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Path]]:
-    """Return what can be inspected of a configuration with errors.
-
-    Returns
-    -------
-    datasets : dict of str to dict
-        The data sets without errors.
-    files : dict of str to Path
-        The files under the key `path` of all others.
-    """
+    """Return what can be inspected of a faulty configuration: correct data sets, and the `path` of the others."""
     named = raw.get("datasets") if isinstance(raw, Mapping) else None
     found, targets = _datasets(named or {}, Faults())
     read = {*found, *(whole for whole, parts in targets.items() if found.keys() >= {*parts.values()})}
@@ -261,7 +245,7 @@ def _ci_test(name: str, raw: Any) -> CITest:
 
 
 def _found(raw: Mapping[str, Any], key: str) -> str:
-    """Return in words what a key holds instead of a name."""
+    """Return a description of the value of a key where a name is expected."""
     return f", but {key} is {shown(raw[key])}" if key in raw else ""
 
 
@@ -302,7 +286,7 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
 def _test_of(
     method: Method, asked: str | None, ci_tests: dict[str, CITest], configured: Mapping[Any, Any]
 ) -> str | None:
-    """Return the id of a selector's test, or ``auto``; a test that is not configured enters with its defaults."""
+    """Return the id of a selector's test, or ``auto``; adds an unconfigured test with its defaults."""
     if method.default_test is None:
         if asked is not None:
             raise ConfigError(f"{method.card.id} uses no CI test: remove ci_test.")
@@ -326,15 +310,8 @@ def one_data_set_each(named: Sequence[tuple[str, Any]]) -> tuple[list[tuple[str,
     """Return data sets with one target each, and the ids that replace each data set with several targets.
 
     The new id is the old one, a hyphen, and the target in lower-case letters and digits. The other targets are dropped,
-    also from tiers.
+    also from tiers. Raises `ConfigError` for duplicate targets, duplicate ids and ids that are too long.
 
-    Raises
-    ------
-    ConfigError
-        If a target is listed twice, two data sets would have one id, or an id would be too long.
-
-    Examples
-    --------
     >>> found, targets = one_data_set_each([("study", {"path": "study.csv", "target": ["Relapse", "death"]})])
     >>> [(name, spec["target"], spec["drop"]) for name, spec in found]
     [('study-relapse', 'Relapse', ['death']), ('study-death', 'death', ['Relapse'])]

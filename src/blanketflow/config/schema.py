@@ -1,4 +1,4 @@
-"""Generated files: config/schema.json and docs/config.md, written from the declarations. `make docs` runs this."""
+"""Writes config/schema.json and docs/config.md from the declarations; part of `make docs`."""
 
 from __future__ import annotations
 

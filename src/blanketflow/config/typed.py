@@ -17,26 +17,11 @@ from ..selectors.base import Method
 class Selector:
     """A configured selector.
 
-    Attributes
-    ----------
-    id, method
-        Its name and its configured method.
-    method_name : str
-        The method as the config names it: an id, or ``package.module:Class``.
-    ci_test : str or None
-        Id of its CI test in `Config.ci_tests`, or ``auto``.
-    folds, fold_rows, aggregate, grain
-        Its own values, or the config's.
-    time_limit, max_tests
-        What each stage may spend on one fold.
-    datasets : list of str or None
-        The only data sets that it runs on.
-    include, exclude, tiers, feature_groups, costs : list or mapping, or None
-        What it knows of features beside what its data set does.
-    min_effect : float or None
-        The smallest effect that counts, in the unit of its CI test.
-    supplied : {"grow", "shrink"} or None
-        The stage that comes from outside.
+    `method_name` is the method in the config: an id, or ``package.module:Class``. `ci_test` is an id in
+    `Config.ci_tests`, ``auto`` or None. `folds`, `fold_rows`, `aggregate` and `grain` are its own or the config's.
+    `time_limit` and `max_tests` limit each stage on one fold. `datasets` limits its data sets. `include`, `exclude`,
+    `tiers`, `feature_groups` and `costs` add to those of the data set. `min_effect` is in the unit of the CI test, and
+    `supplied` is the external stage (grow or shrink), if any.
     """
 
     id: str
@@ -74,7 +59,7 @@ class ChosenTest:
 
     @property
     def told(self) -> str:
-        """The reason, and which test other searches have."""
+        """The reason, with the test of other searches."""
         others = f". Searches that it does not suit have {self.without_spline.id}" if self.without_spline else ""
         return self.reason + others
 
@@ -83,8 +68,8 @@ class ChosenTest:
 class Config:
     """The checked configuration with defaults.
 
-    `chosen` has the test chosen by ``auto`` for each data set, after the tables were read. `targets` has the data set
-    of each target, by the id of the data set with several targets.
+    `chosen` has the test that ``auto`` chose for each data set after the tables were read. `targets` has the data set
+    of each target, by the id of the data set with several.
     """
 
     output: str
@@ -109,7 +94,7 @@ class Config:
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def parts(self, dataset: str) -> list[str]:
-        """Return the data sets, one per target, that a configured data set stands for."""
+        """Return the data sets, one per target, of a configured data set."""
         return list(self.targets.get(dataset, {"": dataset}).values())
 
     def test_id(self, dataset: str, selector: str) -> str | None:

@@ -1,7 +1,7 @@
-"""Writes Snakemake's events into a file as JSON lines, for the progress display of ``blanketflow run``.
+"""Writes Snakemake's events to a file as JSON lines, for the progress display of ``blanketflow run``.
 
-A logger plug-in is Snakemake's documented way to follow a run. Snakemake finds it by its name on the import path;
-``blanketflow run`` adds the folder of this package to that path. Nothing else imports it.
+Snakemake finds logger plug-ins by name on the import path, to which ``blanketflow run`` adds the folder of this
+package. Nothing else imports it.
 """
 
 import json
