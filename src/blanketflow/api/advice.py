@@ -11,7 +11,7 @@ from ..workflow.peek import Facts
 
 #: Subset searches take minutes on tables with more columns.
 MOST_FEATURES = 2_000
-#: With fewer rows no test given other features says anything.
+#: With fewer rows no conditional test is informative.
 FEWEST_ROWS = 20
 ALPHA = 0.05
 
@@ -91,7 +91,7 @@ RANKING = Advice(
     "on colon",
     {"n_features": 10},
 )
-#: All of them, in the order of docs/choosing.md.
+#: In the order of docs/choosing.md.
 ADVICE = (PREDICT, BLANKET_OF_LEVELS, BLANKET, TOO_FEW_ROWS, RANKING)
 
 

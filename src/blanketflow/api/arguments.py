@@ -25,7 +25,7 @@ from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, MAX_ROWS
 from ..selectors.base import Method
 from ..selectors.compatibility import takes_min_effect
 
-#: Parameters that every selector has besides those of its method; `MarkovBlanketSelector` has their defaults.
+#: Parameters common to all selectors; `MarkovBlanketSelector` has their defaults.
 SHARED: dict[str, Parameter] = {
     "n_folds": Parameter(
         "integer", "Number of inner folds whose blankets are combined; 0 uses all rows once.", at_least=0
@@ -61,7 +61,7 @@ SHARED: dict[str, Parameter] = {
         "integer", "What is said on stderr: 0 nothing, 1 a line per stage of each fold, 2 one per step too.", at_least=0
     ),
 }
-#: Parameters of kind ``any``: how a type checker and a reader are told what they take.
+#: Types of parameters of kind ``any``, for type checkers and for readers.
 _OPEN = {
     "aggregate": ("str | Mapping[str, float]", "str or dict"),
     "budget": ("Mapping[str, int] | None", "dict of str to int"),

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Rows times columns squared up to which splines are fast enough for the blankets of all columns.
+#: Largest rows times squared columns for which splines are fast enough for the blankets of all columns.
 MOST_CELLS_OF_ALL = 5_000_000
 
 

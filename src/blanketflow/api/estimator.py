@@ -402,7 +402,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             return stability_paths(self.verdict_["paths"])
         return blanket_bars(pd.DataFrame(features_of(self), columns=FEATURE_COLUMNS))
 
-    # scikit-learn's diagram, and below it, once fitted, what was found; with set_config(display="text") neither.
+    # scikit-learn's diagram with the result below it once fitted; neither with set_config(display="text").
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + self._found_html()
 

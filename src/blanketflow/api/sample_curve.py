@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .estimator import MarkovBlanketSelector
 
-#: Sizes of a curve unless they are given: the largest, and so many halves of halves of it.
+#: Default sizes of a curve: the largest, halved this often.
 N_HALVED = 4
 
 

@@ -19,12 +19,12 @@ from ..workflow.specs import Plan
 from .advice import BLANKET, PREDICT, RANKING, Advice, blanket_advice
 from .inspection import Inspection
 
-#: Methods to compare with what is advised: their options, and what they are, by id.
+#: Methods to compare with the advised ones: options and description, by id.
 COMPARED: dict[str, tuple[dict[str, Any], str]] = {
     "ppfs": ({"method": "ppfs", "ci_test": "auto", "alpha": 0.05}, "what depends on the target, given all the others"),
     "all": ({"method": "all"}, "all features: the baseline of the others"),
 }
-#: With more columns `ppfs` admits dozens by chance, unless its marginal tests are corrected.
+#: With more columns `ppfs` admits dozens by chance unless its marginal tests are corrected.
 MANY_FEATURES = 100
 #: Selectors that would take longer, in CPU seconds, are left out (as comments).
 TOO_LONG = 600.0
@@ -245,5 +245,5 @@ def in_yaml(value: Any) -> str:
         quoted = json.dumps(value, ensure_ascii=False)
         return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
     written = json.dumps(value)
-    # YAML reads a number with an exponent and without a point as text.
+    # YAML reads an exponent without a decimal point as text.
     return written.replace("e", ".0e") if isinstance(value, float) and "." not in written else written

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Fitted = TypeVar("Fitted", bound=MarkovBlanketSelector)
 
-#: Options of a selector class that say what is made of rows, and what they are where nothing is.
+#: Options of a selector class on the use of rows, with the values that leave the rows unchanged.
 _OF_ROWS = {
     "n_folds": 0,
     "confirm": None,

@@ -18,7 +18,7 @@ Start with `blanketflow inspect data.csv --target y`.
 
 Exit codes: 0 done, 1 failed (a message on stderr says why), 2 wrong usage. The command run returns Snakemake's code.
 """
-#: Exit codes. `run` passes Snakemake's on.
+#: Exit codes; `run` returns that of Snakemake.
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
 

@@ -17,7 +17,7 @@ from .terminal import heading, heartbeat, is_terminal, note, show, show_json, sh
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Features of a blanket that are printed.
+#: Largest number of printed features of a blanket.
 _FEATURES = 8
 
 

@@ -47,7 +47,7 @@ def _show(title: str, rows: list[tuple[Any, ...]]) -> None:
         show(f"  {identifier:22} {summary}")
 
 
-#: The facts of a card that are shown, with their titles.
+#: The displayed facts of a card, with titles.
 _FACTS = {
     "formula": "ranks by",
     "guarantee": "guarantee",

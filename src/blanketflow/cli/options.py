@@ -114,7 +114,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
 Seed = Annotated[int, typer.Option(help="seed of the random numbers", min=0)]
 
 
-# --- which config a command takes when none is named, and a config that is named without its option -------------------
+# --- the config of a command if none is named, and a config named without its option ----------------------------------
 
 
 def config_here(folder: Path = Path()) -> Path:

@@ -25,9 +25,9 @@ from .terminal import EVERY, clock, complain, console, is_terminal, note, show
 if TYPE_CHECKING:
     from rich.table import Table
 
-# --- the state of a run, which prints nothing -------------------------------------------------------------------------
+# --- the state of a run, without output -------------------------------------------------------------------------------
 
-#: Stages under the names that users know, each with its rules; all other rules belong to the last stage.
+#: Displayed stages with their rules; other rules belong to the last stage.
 STAGES = {
     "data": ("table", "splits", "gather_splits"),
     "CI tests": ("agree", "count_shard", "merge_shards", "ci_test", "several_tests", "ci_test_chunk", "gather_ci_test"),
@@ -41,9 +41,9 @@ STAGES = {
     ),
     "tables and report": (),
 }
-#: The suffix that the plan's grain adds to the name of a rule.
+#: Suffix of a rule name for the plan's grain.
 _GRAIN = re.compile(r"(_dataset)?(_\d+)?$")
-#: Entries that are not jobs of ours: the rule that only requests files, and the sum.
+#: Entries that are no jobs: the rule that only requests files, and the sum.
 _NO_WORK = ("all", "total")
 
 
@@ -162,7 +162,7 @@ def stage_of(rule: str) -> str:
 
 # --- Snakemake as a child whose events and output are followed: for a progress display, and for a look at the plan ----
 
-#: Folder of the logger plug-in, which is added to Snakemake's import path.
+#: Folder of the logger plug-in, for Snakemake's import path.
 PLUG_INS = Path(__file__).parent / "events"
 #: Prefix of our jobs' own messages among Snakemake's output.
 OURS = "blanketflow: "
@@ -214,7 +214,7 @@ def followed(arguments: SnakemakeArguments) -> Iterator[Followed]:
         events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
         events.touch()
         command = arguments.command("--logger", "blanketflow", "--logger-blanketflow-path", str(events))
-        # Files instead of pipes: if this process dies, Snakemake is not disturbed.
+        # Files instead of pipes, so that Snakemake survives the death of this process.
         with (
             open(output, "wb") as out,
             open(errors, "wb") as err,
@@ -226,7 +226,7 @@ def followed(arguments: SnakemakeArguments) -> Iterator[Followed]:
 
 # --- a run of Snakemake with its progress instead of Snakemake's own output: a display, or a line per stage -----------
 
-#: How many running jobs are named.
+#: Largest number of named running jobs.
 _NAMED = 3
 
 
@@ -354,7 +354,7 @@ def _reason(log: str, said: Sequence[str]) -> str:
     return (errors or lines or said or ["its log is empty"])[-1]
 
 
-# --- Snakemake as a child process, which ends before this one whatever signal arrives ---------------------------------
+# --- Snakemake as a child process, which ends before this one whatever the signal -------------------------------------
 
 #: Seconds between two checks of the child.
 _TICK = 0.2

@@ -70,7 +70,7 @@ def check(
 
 # --- blanketflow diff: what changed between two folders of results ----------------------------------------------------
 
-#: Changes of one kind that are printed; JSON has them all.
+#: Largest number of printed changes of one kind; JSON has all.
 _MOST = 12
 EQUAL, DIFFERENT, TROUBLE = 0, 1, 2
 

@@ -64,7 +64,7 @@ def _run(words: Sequence[str], plain: bool) -> int:
     arguments.check_configs()
     folder = arguments.directory
     with folder_lock(folder) as hold:
-        # Checked before looking for living runs: a lock that appears later belongs to a run that has just started.
+        # Checked before live runs: a lock that appears later belongs to a run that has just started.
         is_locked = any((folder / ".snakemake/locks").glob("*"))
         others = living_runs(folder)
         if others or hold is None:
@@ -84,7 +84,7 @@ def _run_alone(arguments: SnakemakeArguments, plain: bool, is_locked: bool, hold
     if is_locked:
         complain("an earlier run was killed; continuing where it stopped.")
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-            # It inherits the lock on the folder: if it outlived this process, it would unlock the next run's folder.
+            # It inherits the lock on the folder: outliving this process, it would unlock the next run's folder.
             how = {"stdout": subprocess.DEVNULL, "stderr": said, "env": safe_environment(), "pass_fds": hold}
             unlocked = run_to_end(arguments.command("--unlock"), **how)
             said.seek(0)
@@ -117,7 +117,7 @@ def jobs_in_slurm() -> list[str]:
         return []
     asked = ["squeue", "--noheader", f"--user={getpass.getuser()}", "--states=pending,running", "--format=%A|%Z|%k"]
     listed = subprocess.run(asked, capture_output=True, text=True, check=False)
-    # A machine with Slurm's commands but no configuration source belongs to no cluster, so there are no jobs.
+    # Slurm's commands without a configuration source: no cluster, so there are no jobs.
     if listed.returncode and "configuration source" not in listed.stderr:
         why = listed.stderr.strip().partition("\n")[0]
         complain(f"cannot check whether Slurm has jobs of an earlier run ({why}); continuing.")
@@ -166,11 +166,11 @@ def living_runs(folder: Path) -> list[int]:
     return found
 
 
-#: What jobs of one stage differ in, in the order of importance.
+#: Ids in which jobs of a stage differ, in order of importance.
 _DIFFER = ("selector", "test", "dataset")
-#: What Snakemake says behind the path of a file.
+#: Snakemake's text after the path of a file.
 _REMARK = re.compile(r" \([^()]*\)$")
-#: Ids that are named per stage.
+#: Largest number of named ids per stage.
 _NAMED = 12
 
 
@@ -200,7 +200,7 @@ def _rows(progress: Progress) -> list[tuple[str, str, str]]:
     """Return for each stage its number of jobs and their selectors, tests or data sets."""
     ids: dict[str, dict[str, None]] = {stage: {} for stage in STAGES}
     for job in progress.jobs.values():
-        # A job that does several things has no ids of its own, but makes files of all of them.
+        # A job for several selectors or tests has no such id, but its files have all of them.
         for of in [parse(_REMARK.sub("", path)).ids for path in job.output] or [job.wildcards]:
             name = next((of[key] for key in _DIFFER if key in of), None)
             if name is not None:
@@ -213,7 +213,7 @@ def _rows(progress: Progress) -> list[tuple[str, str, str]]:
 
 # --- the summary of a finished run: the answer, the blanket of every pair, the failures, and where the report is ------
 
-#: How many failures on evaluation splits are listed; the report has them all.
+#: Largest number of listed failures on evaluation splits; the report has all.
 _MOST = 5
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..api.select_command import Selection
 
 
-#: Seconds after which `auto` decides by what it has judged, unless time_limit is set.
+#: Default time limit of `auto` in seconds.
 MOST_SECONDS = 60
 
 

@@ -29,16 +29,16 @@ _NO_JOBS = (
 _NO_JOBS += ("--detailed-summary", "--unlock", "--report", "--archive", "--cleanup", "--delete", "--version")
 _NO_JOBS += ("--generate", "--containerize", "--edit", "--draft", "--touch")
 _NO_JOBS_LETTERS = re.compile(r"-[a-zA-Z]*[nSDtv][a-zA-Z]*")
-#: Those, and options with which Snakemake's own output is wanted.
+#: Those, and options that request Snakemake's own output.
 _OWN_OUTPUT = (*_NO_JOBS, "--print", "--quiet", "--verbose", "--debug", "--logger")
 _OWN_LETTERS = re.compile(r"-[a-zA-Z]*[nqplSDtv]")
-#: Options that set how many jobs run at the same time, or name a profile that does.
+#: Options that set the number of parallel jobs, or name a profile that does.
 _CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
 #: Where Snakemake looks for a workflow.
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
-#: Options by which jobs run in another environment than this one, with kernels of its own.
+#: Options with which jobs run in another environment, with its own kernels.
 _OTHER_SOFTWARE = re.compile("--(sdm|software-deployment|deployment|use-conda|use-apptainer)")
-#: Snakemake's options by which it only says what it would run.
+#: Snakemake's options for a dry run.
 _LOOKS = ("-n", "--dry-run", "--dryrun")
 
 
@@ -86,7 +86,7 @@ class SnakemakeArguments:
         from ..config.file import check_config_files
 
         used = Path(self.snakefile)
-        # The configs of another workflow are not ours to check.
+        # Configs of another workflow are not checked.
         if used.is_file() and used.resolve() == Path(workflow_file()).resolve():
             check_config_files(self.configs)
 
@@ -119,7 +119,7 @@ def snakemake_arguments(words: Sequence[str]) -> SnakemakeArguments:
         added += ["--snakefile", snakefile]
         if not configs:
             configs = [config_here(named.directory)]
-            # With =, since Snakemake takes all words after the option for configs.
+            # With =, because Snakemake takes all following words for configs.
             added += [f"--configfile={configs[0]}"] if configs[0].name != "config.yaml" else []
     if not any(map(_CORES.match, words)):
         added = ["--cores", "all", *added]
@@ -144,7 +144,7 @@ def asks_for_output(word: str) -> bool:
     return word.startswith(_OWN_OUTPUT) or bool(_OWN_LETTERS.fullmatch(word))
 
 
-#: Folders in which Snakemake finds a profile by its name, beside the current one: the user's and the machine's.
+#: Other folders in which Snakemake finds a profile by name: the user's and the machine's.
 _PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "/etc/xdg/snakemake")
 
 

@@ -129,7 +129,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-# --- a line every half a minute, for those who see no display: that a command is at work, and how far it is -----------
+# --- a progress line every half a minute, without a terminal ----------------------------------------------------------
 
 #: Seconds between two lines.
 EVERY = 30.0

@@ -15,11 +15,11 @@ from .identifiers import entries
 from .keys import MOST_PARTS
 from .typed import Selector
 
-#: How deep a configuration may be nested, and how many values it may hold, all aliases written out.
+#: Largest depth of a configuration, and number of values with aliases expanded.
 MOST_DEPTH, MOST_VALUES = 20, 1_000_000
-#: What Snakemake would read as something else than a part of a path.
+#: Characters with a special meaning in Snakemake's paths.
 READ_BY_SNAKEMAKE = "{}<>"
-#: Where outputs go otherwise.
+#: Documentation of outputs in other places.
 _ELSEWHERE = "docs/object-storage.md"
 
 

@@ -12,11 +12,11 @@ from ..core.errors import ConfigError, Faults, closest, shown
 from ..core.printable import printable
 from ..core.registry import look_in
 
-#: Bytes of a file, values in it with those that its aliases repeat, and levels of brackets or indentation.
+#: Largest size of a file in bytes, number of values with aliases expanded, and nesting depth.
 MOST_BYTES, MOST_VALUES, MOST_LEVELS = 10_000_000, 1_000_000, 100
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")}
 _TAGS |= {"tag:yaml.org,2002:merge", "tag:yaml.org,2002:timestamp"}
-#: Numbers of YAML 1.1 that few people know: 012 is 10, 1:30 is 90.
+#: Little-known numbers of YAML 1.1: 012 is 10, 1:30 is 90.
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
 

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 from ..core.errors import ConfigError, Faults, shown
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
-#: Characters of an id: names of files, with what is appended to them, have at most 255.
+#: Most characters of an id: file names with suffixes have at most 255.
 LONGEST_ID = 100
-#: Suffixes of a test's id in artefacts: where folds are the parts themselves, and before the share of the rows that
-#: searches leave out.
+#: Suffixes of a test's id in artefacts: for folds that are the parts, and before the share of left-out rows.
 PART, CONFIRM = "-part", "-confirm-"
 _ON_ROWS = re.compile(rf"(?P<test>.*?)(?P<part>{PART})?(?:{CONFIRM}(?P<confirm>[0-9]+(?:-[0-9]+)?))?")
 

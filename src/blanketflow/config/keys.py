@@ -13,7 +13,7 @@ from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, LEAVE_GROUP_OUT, MAX
 from ..core.seeds import DEFAULT_SEED
 from ..core.table import WEIGHTS_ARE
 
-#: The plan lists the jobs of every part of a split, so their number is limited.
+#: Limited because the plan lists the jobs of every part of a split.
 MOST_PARTS = 10_000
 GRAINS = ("auto", "fold", "split", "dataset")
 
@@ -295,7 +295,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         Parameter("integer", "Number of last rows that are test rows; with splits: {evaluation: 1}.", at_least=0),
     ),
 }
-#: Keys of a data set that enter its specification only if they are set, so that results of older runs stay valid.
+#: Keys that enter the spec of a data set only if set, so that older results stay valid.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
     *("more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),

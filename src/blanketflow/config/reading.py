@@ -47,10 +47,10 @@ from .keys import DATASET, OF_FILES, ONLY_IF_SET, SELECTOR, SPLITS, TOP
 from .typed import Config, Selector
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-#: What a selector has from the top level where it says nothing.
+#: Top-level defaults of a selector's keys.
 _SHARED = ("folds", "fold_rows", "aggregate", "grain")
 _SIMULATED = ("simulate:", "network:")
-#: Top-level keys of which more than the kind of value is checked, each by itself.
+#: Top-level keys with further checks of the single value.
 _OF_ONE_KEY: dict[str, Callable[[Any], Any]] = {
     "output": checked_output,
     "models": checked_models,
@@ -233,7 +233,7 @@ def _ci_test(name: str, raw: Any) -> CITest:
         )
     if name in known and raw["type"] != name:
         raise ConfigError(f"{where} has the type {shown(raw['type'])}, but the name of another CI test. Rename it.")
-    # YAML reads a bare `null` as nothing, and `hsic` has an option of that name.
+    # YAML reads a bare `null` as None, but it is an option of `hsic`.
     options = {"null" if key is None else str(key): value for key, value in raw.items() if key != "type"}
     try:
         test = get_ci_test(raw["type"], **options)
@@ -302,7 +302,7 @@ def _test_of(
     return wanted
 
 
-#: The data set of each target, by the id of the data set that has several.
+#: The data set of each target, by the id of the data set with several.
 DataSets = dict[str, dict[str, str]]
 
 

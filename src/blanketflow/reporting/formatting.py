@@ -136,13 +136,13 @@ def linked(reference: str) -> Markup:
     return Markup("").join([*parts, escape(reference[end:])])
 
 
-# --- the colours of charts and of what a notebook shows ---------------------------------------------------------------
+# --- colours of charts and notebooks ----------------------------------------------------------------------------------
 
-#: Okabe and Ito's palette, which people with any colour vision can tell apart.
+#: Okabe and Ito's palette, distinguishable with any colour vision.
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
-#: Text and lines use the text colour of the page, so that they are legible on light and dark pages.
+#: The page's text colour, legible on light and dark pages.
 INK = "currentColor"
-#: The label and the colour of each role of a feature, as long as no chart needs more room for the label.
+#: Label and colour of each role, unless a chart needs a shorter label.
 ROLES = {
     "parent_or_child": ("parent or child", BLUE),
     "parent": ("parent", BLUE),

@@ -28,7 +28,7 @@ from ..reporting.tables import TABLES, Found, scores
 from .identity import contents_beside
 from .layout import parse
 
-#: Which rows a blanket was found on: those of the training folds, or all, test rows among them.
+#: Rows on which a blanket was found: those of the training folds, or all rows including test rows.
 HONEST, OPTIMISTIC = "training rows", "all rows"
 
 
@@ -75,7 +75,7 @@ def asked_search(provenance: Provenance) -> dict[str, Any] | str:
             "stratify: true and run again to repeat its answers"
         )
     identity = [provenance.what["dataset"], provenance.what["split"]]
-    # Jobs impute what no rule of a CI test takes.
+    # Jobs impute cells that no rule of a CI test handles.
     return {"identity": identity, "missing": "impute", **asked, "folds": spec["folds"], "aggregate": spec["aggregate"]}
 
 

@@ -16,7 +16,7 @@ from ..selectors.base import Method
 from ..selectors.ranking import MOST_FEATURES, N_PARTS
 from .peek import Facts
 
-#: CPU seconds of any job before its work begins, and of a job that trains models.
+#: CPU seconds of a job before its work begins, and of one that trains models.
 LOADING, LOADING_MODELS = 0.6, 1.4
 #: Seconds per cell: to read and impute a table; to read a source and write the table, dense as text or sparse.
 READING, SOURCE_CELL, SOURCE_STORED = 6e-8, 1.5e-6, 3e-7
@@ -32,14 +32,14 @@ TESTS = {
     "oracle": (1e-5, 0.0),
 }
 OTHER_TEST, BINNING = (1e-3, 1e-6), (3e-5, 1.6e-7)
-#: Tests that work on cells that a sparse table does not store as on others.
+#: Tests that also process the cells that a sparse table does not store.
 DENSE = ("hsic",)
-#: Seconds of fitting a tree to one column, and per row; each further repeat on the same column, per row; and fitting a
-#: tree to some columns, for the rows to the power of 1.5.
+#: Seconds of fitting a tree to one column, and per row; per row of each further repeat on the column; and of a tree on
+#: some columns, per row to the power of 1.5.
 TREE, TREE_REPEAT, TREE_GIVEN = (2e-6, 6e-8), 2e-9, 2.2e-8
 #: The same of binned trees, with a tree on some columns per row.
 BINNED_REPEAT, BINNED_GIVEN = 3e-9, 5e-8
-#: Seconds of training a model on 20 features and of its predictions: fixed, per row, and per square of the rows.
+#: Seconds of training a model on 20 features and predicting: constant, per row, and per squared row.
 MODELS = {
     "forest": (0.1, 3.4e-4, 0.0),
     "knn": (3e-3, 1e-5, 0.0),
@@ -50,16 +50,14 @@ MODELS = {
     "tree": (2e-3, 2.2e-5, 0.0),
 }
 OTHER_MODEL, MODEL_FEATURES = (0.1, 1e-4, 0.0), 20
-#: Seconds of predicting a fifth of the rows by the nearest of the others, per square of the rows, and for each set of
-#: features.
+#: Seconds of nearest-neighbour predictions for a fifth of the rows, per squared row, and per feature set.
 NEAREST, NEAREST_SET = 1.5e-10, 2e-5
 #: Models whose importances need predictions with each column permuted; a prediction takes this share of a fit.
 SILENT_MODELS, PREDICTION = ("knn", "naive-bayes", "svm"), 0.1
 #: Seconds of scoring one model on one split.
 SCORES = 0.01
-#: How a method's work grows, named by `work` on its card: what it does, how often for each feature, and for each pair.
-#: ``code`` is a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all features or
-#: to some.
+#: How a method's work grows, by `work` on its card: the operation, and its number per feature and per pair. ``code`` is
+#: a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all or some features.
 WORK = {
     "nothing": ("test", 0.0, 0.0),
     "marginal": ("test", 0.0, 0.0),  # the ci_test stage has found all; the table is not even read
@@ -80,13 +78,13 @@ WORK = {
     "fits-of-each": ("fit of some", 20.0, 0.0),
     "panel": ("panel", 0.0, 0.0),
 }
-#: The option by which work is repeated, and how often each time.
+#: The option that repeats the work, and the number of repeats per unit.
 REPEATED = {"knockoffs": ("draws", 1), "halves": ("pairs", 2)}
-#: Models that judge sets of features, how many rows they learn from at most, and how often all of them are fitted.
+#: Models that score feature sets, their largest number of training rows, and the number of fits of all of them.
 PANEL, PANEL_ROWS, PANEL_FITS = ("lightgbm", "logistic", "knn"), 2000, 50
-#: The work of methods that name none, by family; any other family fits models.
+#: The work of methods that do not name it, by family; other families fit models.
 FAMILIES = {"causal": "forward", "filter": "ranking", "kernel": "kernel-pairs", "reference": "nothing"}
-#: Seconds of the regressions that confirm a member, and what each row of the table adds.
+#: Seconds of the regressions that confirm a member, and per row.
 CONFIRM_MEMBER, CONFIRM_ROW = 0.05, 1e-4
 CODE, CODE_ROW, CELL, DISTANCE = 2e-6, 1e-9, 2e-7, 5e-10
 

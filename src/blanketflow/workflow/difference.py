@@ -14,7 +14,7 @@ from ..data.splits import FINAL
 from ..data.storage import feature_names
 from .read_results import Results
 
-#: Means that differ by less differ in the order of summation alone.
+#: Smaller differences between means come from the order of summation.
 SAME = 1e-12
 #: Sections of a config with entries by name.
 _ENTRIES = ("datasets", "ci_tests", "selectors")

@@ -17,11 +17,11 @@ from typing import Any
 
 PACKAGE = "blanketflow"
 ROOT = Path(__file__).parents[1]
-#: Parts of a syntax tree that do not change what the code does. A text's prefix (``u""``) is its ``kind``.
+#: Fields of a syntax tree without effect on the code. ``kind`` is the prefix of a string (``u""``).
 _WITHOUT_EFFECT = {"ctx", "kind", "type_comment", "type_ignores"}
-#: Parts of a statement that hold statements: looking for imports there only takes a tenth of a walk of the whole tree.
+#: Fields of a statement that hold statements: imports are searched only there, in a tenth of the time of a full walk.
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-#: A file, or a class in a file beside which other methods, tests or models stand.
+#: A file, or a class in a file with other methods, tests or models.
 Start = Path | tuple[Path, str]
 
 
@@ -61,7 +61,7 @@ def _read(path: Path, only: str) -> tuple[str, tuple[Path, ...]]:
     """Return the digest of a file, or of one class and what it uses, and the files that it imports."""
     content = path.read_bytes()
     if path.suffix != ".py":
-        # Without the last end of line, which a file that Snakemake fetches from a repository has lost.
+        # Files that Snakemake fetches from a repository have lost the last newline.
         return _hash(content.rstrip()), ()
     tree = ast.parse(content)
     if only:
@@ -178,5 +178,5 @@ def _files_of(module_name: str) -> tuple[Path, ...]:
             break
         else:
             break
-    # The package's own __init__ loads everything on demand and computes nothing.
+    # The package's own __init__ only loads on demand.
     return tuple(file for file in files if file.is_file() and file != ROOT / "__init__.py")

@@ -20,11 +20,11 @@ from .cost import MODEL_FEATURES, evaluate_seconds, grow_shrink_seconds, margina
 from .peek import Facts
 
 FOLD, SPLIT, DATASET, SEVERAL, CHUNK = "fold", "split", "dataset", "several", "chunk"
-#: Folds of more cells have jobs of their own.
+#: Folds with more cells have separate jobs.
 SMALL_FOLD = 5_000_000
-#: The most files of the rules that make those of several selectors or tests: Snakemake compares each with all of them.
+#: Most files of the rules for several selectors or tests: Snakemake compares each file with all of them.
 MOST_FILES = 2_000
-#: A chunk works at least about so many seconds, and holds at most so many cells of 8 bytes and more.
+#: Smallest work of a chunk in seconds, and its most cells of 8 bytes or more.
 CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
 
 
@@ -95,7 +95,7 @@ class Grains:
         if self.facts[dataset].n_cells > SMALL_FOLD:
             return FOLD
         seconds *= max(n_folds, 1)
-        # One rule serves all data sets, and lists the files of all splits: they must have the same ones.
+        # One rule lists the files of all splits for all data sets, which must have the same splits.
         are_alike = len(set(self.n_splits.values())) == 1
         if are_alike and seconds * self.n_splits[dataset] <= self.config.job_seconds:
             return DATASET
@@ -123,7 +123,7 @@ class Grains:
         """Return the ids of the chunks; they include their number."""
         return fold_ids(self.n_chunks(dataset, test))
 
-    # --- what shares a job: only what `auto` has joined as far as it can, and no code of others, which may crash ------
+    # --- shared jobs: only work that `auto` has fully joined, without external code, which may crash ------------------
 
     @cached_property
     def several_selectors(self) -> list[Several]:

@@ -20,9 +20,9 @@ from ..data.external_stages import supplied_content
 from ..data.provenance import WHOLE_BYTES, Provenance
 from .layout import parse
 
-#: Largest source file of which the content counts; of a larger one size and time do.
+#: Largest source file that is compared by content; larger ones are compared by size and time.
 MOST_BYTES = 10**9
-#: Keys of a data set's spec that say where its files are, which are inputs.
+#: Keys of a data set's spec with the places of its files, which are inputs.
 _PLACES = ("path", "target_path")
 
 

@@ -39,7 +39,7 @@ from .stages.table import store
 if TYPE_CHECKING:
     from ..reporting.report import Run
 
-# A failure is told by its status and reason; its traceback is for whoever listens to this logger.
+# A failure is reported by status and reason; the traceback goes to this logger.
 logging.getLogger("blanketflow").addHandler(logging.NullHandler())
 
 Task = Callable[[], None]

@@ -75,7 +75,7 @@ class JobFiles:
         asked = [(d, s) for d, s in self.plan.pairs if self.plan.selector(s).confirm is not None]
         return [self.at("confirm", dataset=d, selector=s, split=FINAL) for d, s in asked]
 
-    # --- what the tables and the report gather -----------------------------------------------------------------------
+    # --- inputs of the tables and the report -------------------------------------------------------------------------
 
     def cards(self) -> list[Path]:
         """Return the card of each data set."""

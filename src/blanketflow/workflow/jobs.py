@@ -113,7 +113,7 @@ def run_script(main: Callable[..., None], job: Any) -> None:
             main(**{name: known[name] for name in wanted if name in known})
         gc.freeze()  # the process ends: looking through all that was loaded would cost a quarter of its start
     except BlanketflowError as error:
-        # What a person did wrong needs no traceback.
+        # Errors of the user need no traceback.
         _end_job(str(error))
     except Exception as error:
         if is_of_memory(error):

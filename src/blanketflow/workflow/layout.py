@@ -15,7 +15,7 @@ _SEARCH = "select/{dataset}/{split}/{selector}"
 _MARGINAL = "ci_test/{dataset}/{split}/fold-{fold}/{test}"
 _COUNTS = "counts/{dataset}/{split}/fold-{fold}/{test}"
 
-#: The path of each artefact, with the ids that it holds, written as Snakemake writes wildcards.
+#: The path of each artefact, with its ids as wildcards of Snakemake.
 PATHS = {
     "table": "data/{dataset}/table.parquet",
     "card": "data/{dataset}/card.json",
@@ -43,7 +43,7 @@ PATHS = {
     "lock": "run-lock",  # by whom the folder is written
     "manifest": "manifest",  # what a plan knows of all others without opening them
 }
-#: What an id can be. In the rules, those of tests, selectors and further tables are limited to the plan's.
+#: Patterns of ids. The rules restrict those of tests, selectors and further tables to the plan's.
 IDS = dict.fromkeys(("dataset", "selector", "test", "further"), IDENTIFIER.pattern) | {
     "split": "full|cv-[0-9]+",
     "folds": "[0-9]+",
@@ -53,7 +53,7 @@ IDS = dict.fromkeys(("dataset", "selector", "test", "further"), IDENTIFIER.patte
     "table": "[a-z0-9_-]+",
     "figure": "[^/]+",
 }
-#: The folders that a run makes; logs and benchmarks mirror the rules.
+#: The folders of a run; logs and benchmarks mirror the rules.
 FOLDERS = tuple(sorted({"logs", "benchmarks", *(path.split("/")[0] for path in PATHS.values() if "/" in path)}))
 _ID = re.compile(r"\{(\w+)\}")
 

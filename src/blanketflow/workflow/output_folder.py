@@ -23,12 +23,12 @@ from ..core.folders import check_writable, not_written
 from ..data.artefacts import process_space
 from .layout import FOLDERS, PATHS, files_like, path_of
 
-#: Folders of tools, folders of the system, folders in which others have theirs, and this package.
+#: Folders of tools and of the system, parents of such folders, and this package.
 _TOOLS = {".git": "git", ".hg": "Mercurial", ".svn": "Subversion", ".snakemake": "Snakemake"}
 _SYSTEM = re.compile("/((bin|boot|dev|etc|lib(32|64)?|proc|sbin|sys|usr|private/etc|System|Library)(/.*)?)?")
 _SHARED = re.compile("/(home|media|mnt|opt|private|root|run|srv|(private/|var/)?tmp|var|Users|Volumes)")
 _CODE = Path(__file__).resolve().parents[1]
-#: Artefacts that others may have files like, too, and all others; logs and benchmarks are the first files of a run.
+#: Artefacts with common file names, and all others; logs and benchmarks are the first files of a run.
 _LIKE_OTHERS = ("result_table", "result_table_csv", "report", "figure", "provenance")
 _OURS = files_like(sorted({*PATHS} - {*_LIKE_OTHERS, "figures", "lock", "manifest"}))
 _MAYBE_OURS = files_like(_LIKE_OTHERS)
@@ -141,7 +141,7 @@ def check_state(folder: str | Path = ".snakemake") -> None:
     check_writable(folder, way_out)
 
 
-# --- times of files, by which Snakemake decides what is made again, where the clock was wrong -------------------------
+# --- times of files, by which Snakemake decides what to recompute, after the clock was wrong --------------------------
 
 #: Seconds by which clocks of machines may differ.
 _TOLERANCE = 60
@@ -182,9 +182,9 @@ def _times(output: Path) -> Iterator[tuple[Path, int]]:
         yield path, path.lstat().st_mtime_ns
 
 
-# --- the lock: one run at a time writes there, from whatever folder and machine it was started ------------------------
+# --- the lock: one run at a time writes, from any working directory and machine ---------------------------------------
 
-#: Seconds between two signs of life, and after how many without one a run on another machine counts as dead.
+#: Seconds between two heartbeats, and seconds without one after which a run on another machine counts as dead.
 BEAT, EXPIRES = 10.0, 300.0
 _MOST_BYTES = 100_000
 

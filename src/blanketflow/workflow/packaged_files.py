@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core.errors import ConfigError
 
-#: Where a wheel holds the workflow. Not in a clone, where it would be a second source.
+#: The workflow in a wheel; absent in a clone, where it would be a second source.
 PACKAGED = Path(__file__).parent / "packaged"
 #: The repository, if the package is used from a clone.
 CLONE = Path(__file__).parents[3]
@@ -34,7 +34,7 @@ def workflow_file(name: str = "Snakefile") -> str:
     >>> Path(workflow_file()).name, Path(workflow_file("profiles/slurm")).is_dir()
     ('Snakefile', True)
     """
-    # The packaged one first: above a package in a folder of somebody's project there may be another workflow.
+    # The packaged one first: an installed package may lie inside a project with another workflow.
     folder = PACKAGED if PACKAGED.is_dir() else CLONE
     path = folder / name
     if not path.exists():

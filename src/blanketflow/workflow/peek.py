@@ -48,7 +48,7 @@ from .digest import code_digest
 
 __all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek", "peek_whole"]
 
-#: Simulated sources with more rows, or more cells, are looked at through a smaller sample.
+#: Simulated sources with more rows or cells are described from a smaller sample.
 HEAD_ROWS = 20_000
 HEAD_CELLS = 2_000_000
 

@@ -176,9 +176,9 @@ def _pair(plan: Plan, dataset: str) -> None:
     check_folds(facts, config.splits, folds, dataset)
 
 
-# --- about how long a whole run takes, from the estimates by which the plan merges and splits its jobs ----------------
+# --- approximate duration of a whole run, from the estimates by which the plan merges and splits its jobs -------------
 
-#: What marks the line that `cost_of` gives.
+#: Marks the line of `cost_of`.
 FROM_NOTHING = "of CPU time from nothing"
 
 

@@ -25,13 +25,12 @@ from .cost import (
 from .grain import Grains
 from .peek import Facts
 
-#: MB of the Snakemake that a scheduler's job starts, which starts the script; and of a copy of it, since a process
-#: that starts another is counted twice for a moment, and a scheduler may look just then.
+#: MB of the Snakemake process that starts the script in a scheduler's job, and of its copy: a forking process is briefly
+#: counted twice, and the scheduler may measure then.
 SNAKEMAKE_MB = 500
-#: A job may take so many times its estimate, and at least so many minutes: estimates are rough, and a job that is
-#: stopped has lost all its work.
+#: Factor on the estimated time, and the least minutes: estimates are rough, and a stopped job has lost all its work.
 MARGIN, LEAST_MINUTES = 10.0, 10
-#: Seconds of a stage that only moves results, for each pair and split of them.
+#: Seconds per pair and split of a stage that only moves results.
 MOVED = 0.05
 #: Memory of a stage: MB without data; bytes per dense cell, per stored cell of a sparse table, and per feature.
 MEMORY = {
@@ -45,17 +44,17 @@ MEMORY = {
     "report": (700, 0, 0, 0),
 }
 OTHER_MEMORY = (320, 40, 30, 700)
-#: Bytes per cell of reading an array, of a dense matrix made of a sparse table, and per row: its splits and repeats.
+#: Bytes per cell of reading an array and of a densified sparse table, and per row for splits and repeats.
 ARRAY_CELL, MATRIX_CELL, ROW = 24, 10, 500
-#: The stages that do the work of a method, as its card names it.
+#: The stages that do a method's `work`, named on its card.
 SEARCHES = ("grow", "shrink", "grow_shrink")
-#: Work that makes a sparse table one dense matrix.
+#: Work that densifies a sparse table.
 MATRICES = ("near-rows", "fits", "fits-of-each")
-#: Bytes per pair of features, of the work that keeps all pairs.
+#: Bytes per pair of features, for work that stores all pairs.
 PAIR = 8
-#: Most features of a set that models are trained on, as a rule.
+#: Usual largest number of features on which models are trained.
 CHOSEN = 1_000
-#: Members of a blanket, as a rule.
+#: Usual size of a blanket.
 MEMBERS = 20
 MB = 1e6
 

@@ -33,11 +33,11 @@ from .resources import Estimates
 from .sharded import sharded, told_of_shards
 from .suitability import doubted_p_values, network_file, network_of, told_of_sample, wants_network
 
-#: What the report's page is made of beside Python.
+#: Files of the report page other than Python.
 PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
 
 
-#: Stages with a script for each amount of work that one job may do.
+#: Stages with a script for each grain.
 _SCRIPTS = {
     "counts": ("agree", "count_shard", "merge_shards"),
     "ci_test": ("ci_test", "gather_ci_test"),
@@ -129,7 +129,7 @@ class Plan:
         method, folds = chosen.method.card.id, chosen.folds
         return f"what is proved of {method} holds for one search, not for what {folds} folds agree on: set folds: 0"
 
-    # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
+    # --- specs: canonical JSON, so that Snakemake can compare them as text -------------------------------------------
 
     def source_files(self, dataset: str) -> list[str]:
         """Return the files that a data set is read from."""

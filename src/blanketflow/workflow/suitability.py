@@ -25,7 +25,7 @@ from ..selectors.compatibility import (
 from .identity import source_digests
 from .peek import Facts
 
-#: Models are not trained on all features of larger tables.
+#: In larger tables, models are not trained on all features.
 MOST_CELLS_OF_ALL = 250_000_000
 
 
@@ -101,7 +101,7 @@ def _levels_fit(facts: Facts, limit: int | None) -> bool:
     return limit is not None and facts.max_levels is not None and facts.max_levels <= limit
 
 
-# --- the network behind the data, for tests that know the truth and methods that know the law of the features ---------
+# --- the network behind the data, for tests that know the truth and methods that know the features' distribution ------
 
 
 def wants_network(options: Mapping[str, Any]) -> bool:
@@ -129,7 +129,7 @@ def network_file(method: Method) -> dict[str, list[str]]:
     )
 
 
-#: What a sample of rows is where no search takes one.
+#: The sample of rows if no search takes one.
 MAX_ROWS_CHANGES_NOTHING = "max_rows changes nothing: no search fits models or compares rows with rows"
 
 

@@ -24,10 +24,8 @@ from .sharded import shards
 from .specs import Plan
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What was known of each artefact when it was last looked at, so that a plan opens only files that have changed since.
-#
-# A file whose size and time are as they were says what it said then; of any other everything is read. A job checks what
-# it reads in any case.
+# The manifest: what was read of each artefact, so that a plan opens only files that have changed since.
+# A file with unchanged size and time is not read again. A job always checks its inputs.
 
 _TYPES = {
     "path": "string",
@@ -154,7 +152,7 @@ def _read(path: Path, verify: bool) -> tuple[str, str, str]:
 
 
 _ANY = files_like(PATHS)
-#: Why an artefact is made again, in the order of the line that says so.
+#: Why an artefact is recomputed, in the order of the message.
 REASONS = {
     "spec": "asked for with other settings",
     "code": "made by other code",

@@ -238,9 +238,9 @@ def _run_of(plan: Plan, tables: Mapping[str, RawTable], n_jobs: int | None, prog
         return run_plan(plan, tables, Path(folder), n_jobs, progress)
 
 
-#: What a comparison has for all selectors alike, so that one of them cannot have it differently.
+#: Settings of the whole comparison, which a single selector cannot override.
 _OF_ALL = ("task", "random_state", "missing", "imputations", "weights_are", "max_rows")
-#: What a selector takes from the comparison where it is left at its default, by the key of a configuration.
+#: Settings that a selector takes from the comparison unless they are set, by configuration key.
 _OWN = {
     "n_folds": "folds",
     "fold_rows": "fold_rows",
@@ -251,7 +251,7 @@ _OWN = {
     "confirm_splits": "confirm_splits",
     **{key: key for key in KEYS},
 }
-#: What may stand beside the target of a data set, in this order where it is given as one of several.
+#: Optional values after the target in the tuple of a data set, in order.
 _PARTS = ("groups", "weights", "within")
 
 

@@ -186,7 +186,7 @@ class Comparison:
         write_text(path, render(self.run))
         return Path(path)
 
-    # --- what a notebook shows ---------------------------------------------------------------------------------------
+    # --- display in a notebook ---------------------------------------------------------------------------------------
 
     def summary(self) -> pd.DataFrame:
         """Return one row per data set and selector: size of the final blanket, and the score of each model.
@@ -247,7 +247,7 @@ class Comparison:
         lines += [f"{name}: {markers}" for name, markers in told.items() if markers]
         lines += [f"{row.dataset}: {row.warning}" for row in self.answers.itertuples() if row.warning]
         lines += [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
-        # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.
+        # A search without a blanket is reported once, not again for its evaluation.
         unselected = {(o.dataset, o.selector) for o in self.outcomes.itertuples() if o.stage == "select"}
         by: dict[tuple[str, str, str], list[Any]] = {}
         for one in self.outcomes.itertuples():

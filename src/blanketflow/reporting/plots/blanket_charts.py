@@ -27,9 +27,9 @@ MARKS = {
 #: A grey on which white text is legible and which is visible on light and dark pages.
 TARGET = "#5A5F66"
 TARGET_CHARACTERS = 26
-#: Areas of a node in square pixels: the least important, the most important, and of unknown importance.
+#: Areas of a node in square pixels for lowest, highest and unknown importance.
 _SMALL, _LARGE, _UNKNOWN = 70, 330, 130
-#: Smallest and largest distance of two names, and the height that the names of one side share, in pixels.
+#: Smallest and largest distance of two names, and the height for the names of one side, in pixels.
 _CLOSEST, _WIDEST, _SIDE = 22, 48, 300
 #: Half widths of the rings in pixels.
 _INNER, _OUTER = 150, 215
@@ -174,9 +174,9 @@ def _from_the_middle(n: int) -> list[float]:
     return sorted((at - (n - 1) / 2 for at in range(n)), key=lambda line: (abs(line), -line))
 
 
-# --- the Markov blanket of one selector as a list that hangs on the target, for narrow screens ------------------------
+# --- the Markov blanket of one selector as a list below the target, for narrow screens --------------------------------
 
-#: Width of the chart, height of a line, and where the trunk and the nodes are, near to it and further out, in pixels.
+#: Width of the chart, height of a line, and positions of the trunk and of near and far nodes, in pixels.
 _TREE_WIDTH, _LINE, _TRUNK, _NEAR, _FAR = 280, 26, 14, 40, 64
 #: The legend of a role on a narrow screen.
 _SHORT = {
@@ -225,7 +225,7 @@ def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) 
     )
     labels = base.mark_text(align="left", dx=13, color=INK, fontSize=12).encode(text=alt.Text("label:N"))
     last = float(nodes["y"].max()) if len(nodes) else 0.0
-    # What the layers share is said once: a report has a chart for each selector and data set.
+    # The layers share their specification, because a report has a chart for each selector and data set.
     features = alt.layer(branches, points, labels, data=nodes).encode(x=x_axis, y=y_axis, tooltip=tooltip(titles))
     chart = alt.layer(_target(target, last, y_axis), features, width=_TREE_WIDTH, height=height)
     return noted(chart, note_on(blanket, limit))

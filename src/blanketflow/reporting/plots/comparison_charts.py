@@ -11,10 +11,10 @@ import pandas as pd
 from ..formatting import BLUE, INK, VERMILLION, count, number, some
 from .theme import noted, rounded, tooltip
 
-#: With more selectors than this the cells are too small for a text.
+#: With more selectors the cells are too small for a text.
 MAX_TEXTS = 15
 _LARGE, _SMALL = 46, 22
-#: The colour is never fully opaque, so that the page's text colour is legible on it, light or dark.
+#: Largest opacity at which the page's text is legible, light or dark.
 _DEEPEST = 0.85
 #: The smallest number of selectors that can be ordered by similarity.
 _FEWEST = 3
@@ -77,7 +77,7 @@ def _matrix(
     """
     step = _LARGE if len(names) <= MAX_TEXTS else _SMALL
     wanted = cells[cells["selector"].isin(names) & cells["other"].isin(names)]
-    # One row per selector, which the chart expands: this keeps the page small, since each pair would repeat two names.
+    # The chart expands one row per selector: rows per pair would repeat two names and enlarge the page.
     spread = list(dict.fromkeys(["other", "value", "text", *titles]))
     spread.remove("selector")
     shown = wanted.assign(value=rounded(wanted["value"])).groupby("selector", sort=False)[spread].agg(list)
@@ -116,7 +116,7 @@ def _by_similarity(agreement: pd.DataFrame, names: list[str]) -> list[str]:
 _WIDTH = 460
 #: Pixels between two names, between two bars, and from the axis to the first bar.
 _ROW, _LANE, _FIRST = 22, 9, 12
-#: Pixels between the ends of the axis and the names, where the ranks are printed, and from the axis up to the ruler.
+#: Pixels between axis ends and names, of the printed ranks, and from the axis up to the ruler.
 _MARGIN, _RULER = 44, 38
 #: The number of names in a tooltip; the number of selectors up to which every rank has a tick.
 _MOST_NAMES, _EACH_RANK = 8, 12

@@ -83,15 +83,15 @@ def text_width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-# --- scales whose positions are known before a chart is drawn, so that labels can be placed; what an axis shows -------
+# --- scales with positions known before drawing, so that labels can be placed; contents of an axis --------------------
 
-#: An axis is logarithmic if the largest value is more than this many times the smallest.
+#: An axis is logarithmic if the ratio of the largest to the smallest value is higher.
 _LOG_RATIO = 10
-#: With at most this many powers of ten, 2 and 5 times them are marked too.
+#: Most powers of ten for which 2 and 5 times them are marked too.
 _FEW_POWERS = 4
 #: Short labels: 100, 1k, 10k.
 _SHORT = "datum.value < 1000 ? '' + datum.value : format(datum.value, '~s')"
-#: An interval may make the axis longer than what it has to show by at most this share at each end.
+#: Most by which an interval may extend the axis at each end, as a share.
 _MOST = 0.5
 
 

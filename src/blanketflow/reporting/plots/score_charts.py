@@ -47,7 +47,7 @@ def score_by_selector(
     axis = alt.Axis(tickCount=3, labelOverlap="parity", labelSeparation=6)
     y = alt.Y("selector:N", scale=in_order(data["selector"]), title=None)
     shown_as = tooltip({"selector": "selector", "model": "model", "score": metric, **_SHOWN})
-    # Selections and views are named here, because Altair counts up its own names and equal charts would differ.
+    # Explicit names of selections and views: Altair numbers its own, so that equal charts would differ.
     pointed = alt.selection_point(name="pointed", fields=["selector"], on="pointerover", clear="pointerout", empty=True)
     base = alt.Chart().properties(width=(WIDTH - _MARGIN) // columns, height=alt.Step(STEP))
     spreads = base.mark_rule(color=BLUE, strokeWidth=2)
@@ -235,7 +235,7 @@ def _described(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-# --- the score of the best set of each size, from which a choice was made ---------------------------------------------
+# --- the score of the best set of each size ---------------------------------------------------------------------------
 
 _LINE_WIDTH = 420
 

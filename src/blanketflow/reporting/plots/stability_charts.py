@@ -85,7 +85,7 @@ def selection_frequency(
     chosen_by = members.drop_duplicates(["fold", "feature"]).groupby("feature", sort=False)["fold"].agg(list)
     ranked = sorted(chosen_by.index, key=lambda feature: (-len(chosen_by[feature]), feature not in in_blanket))
     shown = ranked[:limit]
-    # One row per feature, which the chart expands to its folds: a page holds hundreds of these charts.
+    # The chart expands one row per feature to its folds, because a page has hundreds of these charts.
     data = pd.DataFrame(
         {
             "feature": shown,
@@ -126,9 +126,9 @@ def fold_label(fold: str) -> str:
     return fold.split("of")[0]
 
 
-# --- stability paths: how the share of the halves that select a feature grows with the number that each selects -------
+# --- stability paths: the share of halves that select a feature, by the number of features that each selects ----------
 
-#: Features whose lines are named; the others have no room.
+#: Largest number of named lines.
 MOST_NAMED = 12
 _PATHS_WIDTH, _PATHS_HEIGHT, _GREY = 520, 300, "#9aa3ad"
 _IS_KEPT = ("kept", "not kept")

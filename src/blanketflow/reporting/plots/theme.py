@@ -18,7 +18,7 @@ FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
 WIDTH = 860
 #: Height in pixels of one row of a chart with names on its y axis.
 STEP = 20
-#: Significant digits of the numbers in a chart, finer than a pixel.
+#: Significant digits in charts, finer than a pixel.
 _DIGITS = 6
 #: The shared style as a Vega-Lite ``config``.
 CONFIG: dict[str, Any] = {
@@ -87,7 +87,7 @@ def rounded(values: pd.Series) -> pd.Series:
     return values.astype("float64").map(lambda value: float(f"{value:.{_DIGITS}g}"))
 
 
-# --- a chart as its specification, in full or as a page holds it, or as SVG without a browser or the network ----------
+# --- charts as full or short specifications, or as SVG without browser or network -------------------------------------
 
 
 @contextmanager

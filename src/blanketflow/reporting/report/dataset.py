@@ -16,9 +16,9 @@ from ..tables.blankets import confirmed_in_words
 from .html import Cell, Table, cells
 from .run import Run
 
-# --- what the report says first of a data set: the answer with names, roles and scores, warnings, and findings --------
+# --- headline of a data set: the answer with names, roles and scores, warnings, and findings --------------------------
 
-#: The names of roles for a reader; a member is one of which the method tells none.
+#: Displayed names of roles; a member is a feature without a reported role.
 ROLES = {
     "parent_or_child": "parent or child",
     "parent": "parent",
@@ -26,9 +26,9 @@ ROLES = {
     "spouse": "spouse",
     "included": "asked for, not found",
 }
-#: Features that are named with their roles.
+#: Largest number of features named with their roles.
 MOST_NAMED = 40
-#: Kinds of findings that are shown beside the serious ones.
+#: Kinds of findings shown in addition to serious ones.
 _SHOWN = (*SERIOUS, "missing-marker", "few-rows", "imbalance", "weights")
 
 
@@ -138,9 +138,9 @@ def _warnings(run: Run, dataset: str) -> list[str]:
     return found
 
 
-#: The largest numbers of names in one fact, and of classes whose rows are counted separately.
+#: Largest numbers of names in a fact, and of classes with separate counts.
 MAX_NAMES, MAX_CLASSES = 30, 12
-#: Columns of a blanket that are texts.
+#: Text columns of a blanket.
 STAND_INS = "stand-ins"
 TEXTS = ("role", "feature group", "confirmed", STAND_INS)
 _PRIOR = {"include": "Included", "exclude": "Excluded"}
@@ -201,7 +201,7 @@ def _missing(missing: Mapping[str, Any]) -> str:
     return f"{missing['cells']:,} in {count(missing['columns'], 'column')} (policy: {missing['policy']}{copies})"
 
 
-#: The largest number of features with a row of their own; the others are named below the table.
+#: Largest number of features in the table; the others are named below it.
 MAX_FEATURES = 30
 
 

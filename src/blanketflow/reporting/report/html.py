@@ -85,7 +85,7 @@ def policy(scripts: Iterable[str]) -> str:
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-# --- a table as the page shows it: the text of each cell, and the value by which it is sorted -------------------------
+# --- displayed tables: the text of each cell, and its value for sorting -----------------------------------------------
 
 
 @dataclass(frozen=True)

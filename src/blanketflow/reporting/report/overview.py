@@ -15,7 +15,7 @@ from ..formatting import NONE, count, fixed, linked, mean_sd, number, p_value, p
 from .html import Cell, Table, cells
 from .run import Run
 
-#: Features of a union that are named.
+#: Largest number of named features of a union.
 MOST_NAMED = 40
 
 
@@ -169,9 +169,9 @@ def calibration(options: Mapping[str, Any]) -> str:
     )
 
 
-# --- the section on all data sets together: ranks, the test whether selectors differ, and wins ------------------------
+# --- all data sets together: ranks, tests for differences, and wins ---------------------------------------------------
 
-#: Level at which the sentence says that selectors differ; Nemenyi's critical difference has the same.
+#: Significance level of the sentence, and of Nemenyi's critical difference.
 _ALPHA = 0.05
 
 

@@ -30,7 +30,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     Without JavaScript only the charts are missing. The page has no date, so equal input gives equal text.
     """
     charts = all_charts(run) if charts is None else charts
-    # Names of data sets, features and classes come from users' files, so everything but our own scripts is escaped.
+    # Names come from users' files, so everything except our own scripts is escaped.
     environment = Environment(
         loader=FileSystemLoader(_PAGE),
         autoescape=True,

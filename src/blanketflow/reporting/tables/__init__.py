@@ -19,7 +19,7 @@ from .scores import HELD_OUT_GROUPS, HIGHER_IS_BETTER, OPTIMISM, SCORES, held_ou
 from .stability import STABILITY, between_groups, nogueira, stability
 from .status_and_cost import RUNTIME, STATUSES, runtime, statuses, unclean
 
-#: Every result table by name: the workflow writes them, the documentation lists them, `compare` returns them.
+#: Every result table by name, for the workflow, the documentation and `compare`.
 TABLES = {
     "answers": ResultTable("which features to keep on each data set, and how sure that is", ANSWERS, answers),
     "scores": ResultTable(

@@ -15,10 +15,10 @@ from .scores import HIGHER_IS_BETTER, behind_the_best, leading_metrics, leading_
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A set loses nothing if its mean score is worse than the best by at most this share of the standard error of their
-#: difference, and, on metrics of which 1 is perfect, by at most this much.
+#: A set loses nothing if its mean score is behind the best by at most this share of the standard error of their
+#: difference and, for metrics with perfect score 1, by at most this much.
 SHARE_OF_ERROR, MOST_LOST = 0.5, 0.01
-#: Features that a sentence names.
+#: Largest number of features named in a sentence.
 MOST_NAMED = 12
 _OF_SHARES = ("accuracy", "balanced-accuracy", "roc-auc", "kappa", "r2", "error")
 #: Whether models learned something.

@@ -199,7 +199,7 @@ def unions_table(
     return frame(UNIONS, rows)
 
 
-# --- what is confirmed of the final blankets, on rows that their searches never saw -----------------------------------
+# --- confirmation of the final blankets on rows left out of their searches --------------------------------------------
 
 CONFIRMED = rows_of(
     "data set, selector and feature of the final blanket, tested given the others on rows that the search never saw",
@@ -207,7 +207,7 @@ CONFIRMED = rows_of(
     sometimes=" ".join(ARTEFACTS["confirm"].sometimes),
     **ARTEFACTS["confirm"].columns,
 )
-#: How many features that a blanket left out are named.
+#: Largest number of named features outside the blanket.
 MOST_NAMED = 5
 
 

@@ -90,7 +90,7 @@ def wins(scores: pd.DataFrame) -> pd.DataFrame:
     for metric, model, costs in cost_matrices(scores):
         values = costs.to_numpy()
         for i, selector in enumerate(costs):
-            # Comparisons with a missing score are false, so they count nowhere.
+            # Comparisons with NaN are false and do not count.
             better, same, worse = (
                 compared.sum(axis=0)
                 for compared in (
@@ -108,7 +108,7 @@ def wins(scores: pd.DataFrame) -> pd.DataFrame:
     return frame(WINS, rows)
 
 
-# --- whether the selectors differ over the data sets: Friedman's test and Nemenyi's critical difference ---------------
+# --- differences over the data sets: Friedman's test and Nemenyi's critical difference --------------------------------
 
 #: Significance level of the critical difference.
 ALPHA = 0.05
@@ -192,7 +192,7 @@ def _statistics(costs: pd.DataFrame) -> dict[str, float]:
         return {"statistic": 0.0, "p_value": 1.0, "f_statistic": 0.0, "f_p_value": 1.0}
     chi_square = stats.friedmanchisquare(*costs.to_numpy().T)
     left = n * (k - 1) - chi_square.statistic
-    # Rounding leaves a little of either sign where nothing is left.
+    # Rounding errors leave a small value of either sign for 0.
     f = (n - 1) * chi_square.statistic / left if left > 1e-9 * n * k else np.inf
     return {
         "statistic": float(chi_square.statistic),

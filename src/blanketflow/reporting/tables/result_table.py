@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Ids of their methods. Those that nobody can choose do not compete with the selectors: no feature, and the truth.
+#: Ids of their methods. No features and the truth cannot be chosen and so do not compete.
 ALL, NOTHING, TRUTH = "all", "none", "true-blanket"
 _NOT_COMPETING = (NOTHING, TRUTH)
 

@@ -30,7 +30,7 @@ HIGHER_IS_BETTER: dict[str, bool] = {
     "mse": False,
     "mae": False,
 }
-#: Means closer than this count as equal: they differ by the order of summation alone.
+#: Smaller differences between means come from the order of summation and count as 0.
 DECIMALS = 12
 
 
@@ -257,7 +257,7 @@ def corrected_mean(values: np.ndarray, n_parts: int) -> Mean:
     return Mean(mean, error, mean - half, mean + half)
 
 
-# --- whether a set holds at a group that it has not seen, such as a site ----------------------------------------------
+# --- scores on held-out groups, such as sites -------------------------------------------------------------------------
 
 HELD_OUT_GROUPS = rows_of(
     "data set, selector, model, metric and group: how well the set does there, found and trained without its rows",
@@ -287,11 +287,11 @@ def held_out_groups(evaluations: pd.DataFrame) -> pd.DataFrame:
     return frame(HELD_OUT_GROUPS, known.to_dict("records"))
 
 
-# --- by which metric and model a data set is judged first: in the report, the charts and the summary of a run ---------
+# --- the leading metric and model of a data set, in the report, the charts and the summary of a run -------------------
 
-#: The metrics that lead where a class is rare; else it is the first of `HIGHER_IS_BETTER`.
+#: The leading metrics if a class is rare; else the first of `HIGHER_IS_BETTER`.
 IF_RARE = ("roc-auc", "log-loss")
-#: The metrics that lead where ``auto`` was asked to judge by something.
+#: The leading metrics if ``auto`` has a `metric`.
 IF_ASKED: Mapping[str, tuple[str, ...]] = {
     "error": ("accuracy",),
     "log-loss": IF_RARE,

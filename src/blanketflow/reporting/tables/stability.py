@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: 97.5 % point of the standard normal distribution.
 _Z = 1.959963984540054
-#: A variance by chance that is less than this for each feature is none.
+#: A smaller chance variance per feature counts as 0.
 _ROUNDING = 1e-12
 
 
@@ -148,7 +148,7 @@ def _summary(sets: Sequence[Set[str]], n_features: int, alike: Set[frozenset[str
 
 def _membership(sets: Sequence[Set[str]], n_features: int, alike: Set[frozenset[str]]) -> tuple[np.ndarray, np.ndarray]:
     """Return the membership matrix, (m, d), and the group number of each feature, (d,)."""
-    # Columns of features that no set holds are all zero, so their names are not needed.
+    # Features in no set have zero columns, so their names are not needed.
     place = {feature: j for j, feature in enumerate(sorted(set().union(*sets, *alike)))}
     out = np.zeros((len(sets), n_features), dtype=bool)
     for i, members in enumerate(sets):

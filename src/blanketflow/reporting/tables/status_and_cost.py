@@ -41,7 +41,7 @@ def unclean(table: pd.DataFrame) -> pd.DataFrame:
     return table[~table["status"].isin(("ok", "skipped"))].reset_index(drop=True)
 
 
-# --- what each selector cost ------------------------------------------------------------------------------------------
+# --- cost of each selector --------------------------------------------------------------------------------------------
 
 RUNTIME = rows_of(
     "data set and selector: what the search and the models took",

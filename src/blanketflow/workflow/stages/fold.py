@@ -169,7 +169,7 @@ def with_network(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with the network that they name, if any; `where` names their owner in messages."""
     if not isinstance(options.get("network"), str):
         return dict(options)
-    # By name, so that the digests of all other jobs leave the readers out; the table is made anew when they change.
+    # By name, so that the digests of other jobs omit the readers; when these change, the table is recomputed.
     read_source_network = import_name("blanketflow.data.sources:read_source_network")
     return {**options, "network": read_source_network(where, options["network"])}
 

@@ -31,7 +31,7 @@ from .fold import Fold
 logger = logging.getLogger("blanketflow")
 
 _ROWS = ARTEFACTS["ci_test"]
-#: Options of a test that resamples, which change how many repeats there are, and how they are judged, but none of them.
+#: Options of a resampling test that affect the number and evaluation of repeats, but no single repeat.
 _NOT_OF_REPEATS = ("n_repeats", "significance")
 
 
@@ -80,7 +80,7 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> N
         test, rows = fold.test(), np.empty(0) if fold.is_counted else fold.rows()
         found: list[CIResults] = []
         found_differences: list[np.ndarray] = []
-        # As the parts of a wide table are scattered over jobs, so they are done one after the other in one job.
+        # One job processes the parts of a wide table in sequence, as scattered jobs would.
         if fold.is_counted:
             table = fold.read()
             *features, target = table.names
