@@ -7,7 +7,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-# What this file imports: by `snakemake --sdm conda`, and the package beside it, which jobs find by the same search path.
+# Imports of this file: by `snakemake --sdm conda`, and the adjacent package, which jobs find by the same search path.
 conda: "envs/plan.yaml"
 
 
@@ -31,7 +31,7 @@ pathvars:
 include: "rules/common.smk"
 
 
-# Stands first, and so is the default target here and not in a workflow that uses this one as a module.
+# The first rule is the default target here, but not in a workflow that uses this one as a module.
 rule all:
     input:
         at("report"),

@@ -3,8 +3,8 @@
 # inputs:  ci_test, grow, shrink   of each fold
 # outputs: blanket, folds, blankets
 #
-# One job does a split (aggregate) or, where one job also searches all of them, every split (aggregate_dataset). Where
-# it searches for several selectors, it aggregates as well (select.smk).
+# One job aggregates a split (aggregate) or, if one job searches all of them, every split (aggregate_dataset). Jobs of
+# several selectors aggregate as well (select.smk).
 
 
 rule aggregate:

@@ -1,4 +1,4 @@
-# Each feature against the target given nothing, on every fold; selectors that name the same CI test share the results.
+# Each feature against the target, unconditionally, on every fold; selectors with the same CI test share the results.
 #
 # inputs:  table, or counts of a data set with shards; splits
 # outputs: ci_test
@@ -10,11 +10,10 @@
 # ci_test_dataset_K                on the K folds of every split
 # several_tests_N                  on all folds, by several tests                  small tables, short tests
 #
-# The plan puts each pair of data set and test into one of these rows (blanketflow/workflow/grain.py), which {dataset}
-# says by its wildcard_constraints. `snakemake -n --quiet rules` counts the jobs of each rule.
+# The plan assigns each pair of data set and test to one of these rows (blanketflow/workflow/grain.py) by the
+# wildcard_constraints of {dataset}. `snakemake -n --quiet rules` counts the jobs of each rule.
 #
-# The file of an earlier run is kept until the new one is written (kept), since with other numbers of repeats those
-# that are known are taken over.
+# The file of an earlier run is kept until the new one is written (kept), because known repeats are reused.
 
 MARGINAL = at("ci_test")
 CHUNK = at("ci_test_chunk")

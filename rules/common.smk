@@ -1,9 +1,9 @@
-# What the other files of this folder share: wildcards of the plan, and the files of its jobs.
+# Shared by the other files of this folder: wildcards of the plan, and the files of its jobs.
 #
 # inputs:  the plan, made by plan.smk
 # outputs: none
 #
-# Which path an artefact has stands in blanketflow/workflow/layout.py; the rules name artefacts by its words.
+# The paths of artefacts are in blanketflow/workflow/layout.py; the rules use its names.
 
 from blanketflow.data.splits import FINAL
 from blanketflow.reporting.tables import TABLES
@@ -34,7 +34,7 @@ TABLE_FILES = [
 
 
 def sources(wildcards):
-    """The files that a data set is read from, which every run asks for first."""
+    """The files of a data set, which every run requests first."""
     compare()
     return map(source_file, plan.source_files(wildcards.dataset))
 

@@ -1,8 +1,8 @@
-# The members of a final blanket, tested on rows that its search never saw.
+# Tests the members of a final blanket on rows left out of its search.
 #
 # inputs:  table, splits
 #          blanket   of the split full
-# outputs: confirm   only of selectors with the key confirm
+# outputs: confirm   only for selectors with the key confirm
 
 
 rule confirm:

@@ -1,9 +1,9 @@
-# Counts of a fold's rows, of data sets with shards: each block of the table's rows is counted by a job of its own.
+# Counts of a fold's rows for data sets with shards: a separate job counts each block of the table's rows.
 #
 # inputs:  table, splits
-# outputs: agreement    levels and borders of bins, found on all rows of the fold
+# outputs: agreement    levels and bin borders from all rows of the fold
 #          count_shard  counts of one block (temp)
-#          counts       their sum, which ci_test, grow and shrink read in place of the table
+#          counts       their sum, read by ci_test, grow and shrink instead of the table
 from blanketflow.workflow.sharded import shards
 
 AGREEMENT = at("agreement")

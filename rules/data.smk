@@ -1,10 +1,10 @@
 # From a source to a table and its splits.
 #
-# inputs:  the data set's source: a file of the user's, here or in object storage, a bundled set or a simulation
+# inputs:  the data set's source: a local file, one in object storage, a bundled set or a simulation
 # outputs: table       features in table order, then the target; one row per feature if wide
-#          card        shape, kinds, target distribution, hash, truth where known
-#          splits      for one number of folds, so that another selector's number of folds reruns nothing
-#          all_splits  all of them in one file, for people
+#          card        shape, kinds, target distribution, hash, truth if known
+#          splits      for one number of folds, so that another selector's number of folds does not rerun them
+#          all_splits  all of them in one file, for users
 
 
 rule table:

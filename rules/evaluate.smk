@@ -1,9 +1,9 @@
-# How well models do with each blanket, on rows that selection never saw.
+# Scores of models with each blanket, on rows that selection did not use.
 #
 # inputs:  table, splits
 #          blanket              of each evaluation split; of the final one, with splits: {optimistic: true}
 # outputs: evaluate             scores on the test rows
-#          evaluate_optimistic  the same of the final blanket
+#          evaluate_optimistic  the same for the final blanket
 
 
 from functools import partial

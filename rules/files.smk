@@ -1,6 +1,6 @@
-# Where files are: scripts beside this file, wherever that is, and data sets here or in object storage.
+# Locations of files: scripts relative to this file, and data sets here or in object storage.
 #
-# inputs:  scripts; files that a data set's path names by a URL such as s3://bucket/table.csv
+# inputs:  scripts; files of data sets with a URL as path, such as s3://bucket/table.csv
 # outputs: local copies of the latter, below .snakemake/storage
 
 import os
@@ -37,7 +37,7 @@ def fetch(dataset, path):
         copy, mtime = Path(stored.local_path()), stored.mtime()
         if not copy.is_file() or copy.stat().st_mtime != mtime:
             workflow.async_run(stored.managed_retrieve())
-            # As old as the file, so that what was made of the file counts as newer.
+            # As old as the file, so that results of the file count as newer.
             os.utime(copy, (mtime, mtime))
         return copy
     except WorkflowError as error:

@@ -1,4 +1,4 @@
-# The plan: from the config, or a line for each thing that is wrong with it.
+# Makes the plan from the config, or prints a line for each error in it.
 #
 # inputs:  the config
 # outputs: none
@@ -35,8 +35,8 @@ def refusing():
         sys.exit(1)
 
 
-# The example config is used unless another one is given, and is never merged with it. A module is configured by the
-# workflow that uses it, whose files are its own affair.
+# The example config is used only if no other is given, and never merged. A module is configured by the workflow that
+# uses it.
 if not workflow.modifier.skip_configfile:
     with refusing():
         check_config_files(workflow.overwrite_configfiles or ["config.yaml"])
@@ -47,12 +47,12 @@ if not workflow.overwrite_configfiles:
 
 
 with refusing():
-    # Once, where the run is planned: not in each job, and not for a look at it.
+    # Once, where the run is planned: not in each job and not in dry runs.
     works = workflow.is_main_process and not workflow.output_settings.dryrun
     if works:
         check_state()
     plan = make_plan(config, script_file, fetch)
-    # Where the results of a module are: the workflow that uses it may set a prefix.
+    # The results of a module: the workflow that uses it may set a prefix.
     output = workflow.modifier.path_modifier.replace_prefix(
         f"{plan.config.output}/"
     ).rstrip("/")

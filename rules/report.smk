@@ -1,7 +1,7 @@
-# What was found, across data sets and selectors.
+# Result tables and report over data sets and selectors.
 #
 # inputs:  card, blanket, folds, shrink, ci_test, confirm, evaluate, evaluate_optimistic
-# outputs: result_table  as Parquet and CSV, for each of TABLES and of those that the config names
+# outputs: result_table  as Parquet and CSV, for each of TABLES and of the config's tables
 #          report, figures, provenance
 
 CARDS = files.cards()

@@ -1,17 +1,16 @@
-# Mends three faults of Snakemake's scheduler, in the versions that are known to have them (9.27, the latest one in
-# November 2026). They are in private methods, and no plug-in or option reaches all: a scheduler plug-in only chooses
-# jobs, and `onstart` does not run in a workflow that is used as a module. Other versions are left alone;
-# tests/workflow/test_scheduler.py then says whether they still have the faults.
+# Fixes three faults of Snakemake's scheduler in the versions known to have them. They are in private methods that no
+# plug-in or option reaches: a scheduler plug-in only chooses jobs, and `onstart` does not run in a workflow used as a
+# module. Other versions are not changed; tests/workflow/test_scheduler.py checks whether they have the faults.
 #
 # inputs:  none
 # outputs: none
 #
-# 1. The scheduler wakes itself by a timer after each round, and the timer's round starts the next timer. So every job
-#    that ended left one more thread that rings each second until the run is over. One timer that waits is enough.
-# 2. Its handler of SIGTERM takes a lock that the interrupted code may hold, and then the run hangs. A thread of its own
-#    can wait for that lock.
-# 3. When a job has ended it reads each of its inputs once for each of its outputs, to note their checksums. A job of
-#    several selectors has a hundred inputs and some hundred outputs. Files that are the same one are read once.
+# 1. The scheduler starts a timer after each round, whose round starts the next timer, so that every ended job leaves a
+#    thread that fires each second until the run ends. One waiting timer is enough.
+# 2. Its SIGTERM handler takes a lock that the interrupted code may hold, and the run hangs. A separate thread can wait
+#    for that lock.
+# 3. After a job it reads each input once per output for the checksums. A job of several selectors has a hundred inputs
+#    and hundreds of outputs. Here each file is read once.
 
 import os
 import snakemake
@@ -32,7 +31,7 @@ def wake_once(scheduler, seconds):
     if seconds not in waiting:
         waiting.add(seconds)
         timer = threading.Timer(seconds, wake)
-        timer.daemon = True  # the run may end before it rings
+        timer.daemon = True  # the run may end before it fires
         timer.start()
 
 
@@ -46,7 +45,7 @@ async def checksum_once(file, *asked, known={}, compute=_IOFile.checksum, **opti
     """The checksum of a file that was not written since it was computed last, without reading it again."""
     try:
         stat = None if file.is_storage else os.stat(file)
-    except OSError:  # Snakemake says what is not there
+    except OSError:  # Snakemake reports missing files
         stat = None
     if stat is None:
         return await compute(file, *asked, **options)

@@ -2,7 +2,7 @@
 #
 # inputs:  table, or counts of a data set with shards; splits, ci_test
 # outputs: grow, shrink               of each fold
-#          blanket, folds, blankets   of several selectors; of all others aggregate.smk makes them
+#          blanket, folds, blankets   of several selectors; aggregate.smk makes the others
 #
 # rule                     one job does                                                   of
 # grow, shrink             one phase on one fold                                          large tables, long searches
@@ -10,8 +10,8 @@
 # grow_shrink_dataset_K    both on the K folds of every split
 # several_selectors_N      all of it, with aggregate, for several selectors               small tables, short searches
 #
-# The plan puts each pair of data set and selector into one of these rows (blanketflow/workflow/grain.py), which
-# {dataset} says by its wildcard_constraints. `snakemake -n --quiet rules` counts the jobs of each rule.
+# The plan assigns each pair of data set and selector to one of these rows (blanketflow/workflow/grain.py) by the
+# wildcard_constraints of {dataset}. `snakemake -n --quiet rules` counts the jobs of each rule.
 
 GROW = at("grow")
 SHRINK = at("shrink")

@@ -1,4 +1,4 @@
-"""Rule aggregate: which of the folds' sets is the blanket of a split, and which others a method found."""
+"""Rule aggregate: combine the sets of the folds into the blanket of a split."""
 
 from blanketflow.workflow.stages.aggregation import aggregate_splits as main
 

@@ -1,4 +1,4 @@
-"""Rule agree: levels and borders of bins of one fold's rows, by which all shards are counted."""
+"""Rule agree: levels and bin borders of one fold's rows, for counting all shards."""
 
 from blanketflow.workflow.stages.counts import agree
 from blanketflow.workflow.stages.fold import on_one_fold

@@ -1,4 +1,4 @@
-"""Rule ci_test: every feature against the target given nothing, on the rows of one or several folds."""
+"""Rule ci_test: every feature against the target, unconditionally, on the rows of one or several folds."""
 
 from blanketflow.workflow.stages.marginal import ci_test as main
 

@@ -1,4 +1,4 @@
-"""Rule confirm: the members of a final blanket, tested on the rows that its search left out."""
+"""Rule confirm: test the members of a final blanket on the rows that its search left out."""
 
 from blanketflow.workflow.stages.confirmation import confirm_blanket as main
 

@@ -1,4 +1,4 @@
-"""Rule count_shard: counts of one fold's rows in one block of the table."""
+"""Rule count_shard: count one fold's rows in one block of the table."""
 
 from blanketflow.workflow.stages.counts import count_shard
 from blanketflow.workflow.stages.fold import on_one_fold

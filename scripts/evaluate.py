@@ -1,4 +1,4 @@
-"""Rule evaluate: how well models do with each evaluation split's blanket, on its test rows."""
+"""Rule evaluate: score models with each evaluation split's blanket on its test rows."""
 
 from blanketflow.workflow.stages.evaluation import evaluate_blankets as main
 

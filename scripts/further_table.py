@@ -1,4 +1,4 @@
-"""Rule further_table: a result table of a class that the config names."""
+"""Rule further_table: a result table by a class named in the config."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rule gather_ci_test: the results on the chunks of a wide table in one artefact."""
+"""Rule gather_ci_test: join the results on the chunks of a wide table in one artefact."""
 
 from blanketflow.workflow.stages.fold import on_one_fold
 from blanketflow.workflow.stages.marginal import gather_parts

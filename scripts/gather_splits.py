@@ -1,4 +1,4 @@
-"""Rule gather_splits: the splits of every number of folds in one file, for people."""
+"""Rule gather_splits: join the splits of every number of folds in one file, for users."""
 
 from blanketflow.workflow.stages.splits import gather_splits as main
 

@@ -1,4 +1,4 @@
-"""Rule grow: which features enter the candidate set, in which order, on one fold."""
+"""Rule grow: admit features to the candidate set on one fold."""
 
 from blanketflow.workflow.stages.decisions import grow_fold
 from blanketflow.workflow.stages.fold import on_one_fold

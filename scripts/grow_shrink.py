@@ -1,4 +1,4 @@
-"""Rule grow_shrink: both phases on several folds in one job, for tables too small to pay one job per fold."""
+"""Rule grow_shrink: both phases on several folds in one job, for tables too small for one job per fold."""
 
 from blanketflow.workflow.stages.decisions import grow_shrink as main
 

@@ -1,4 +1,4 @@
-"""Rule merge_shards: the counts of all shards of one fold, added up."""
+"""Rule merge_shards: add up the counts of all shards of one fold."""
 
 from blanketflow.workflow.stages.counts import merge_shards
 from blanketflow.workflow.stages.fold import on_one_fold

@@ -26,7 +26,7 @@ def main(
     code: str,
     threads: int,
 ) -> None:
-    """Write report.html, figures/ and provenance.json; page and figures at a time, if there are threads for both."""
+    """Write report.html, figures/ and provenance.json; page and figures in parallel if there are two threads."""
     run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink)
     drawn = charts(run)
     list(in_children([partial(_figures, figures, drawn), partial(_page, report, run, drawn)], min(threads, 2)))
@@ -37,7 +37,7 @@ def main(
 
 
 def _figures(folder: Path, drawn: Mapping[str, Any]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)  # also where there is nothing to draw
+    folder.mkdir(parents=True, exist_ok=True)  # also without figures
     for name, chart in drawn.items():
         write_text(folder / f"{name.replace('/', '-')}.svg", plots.svg(chart))
 

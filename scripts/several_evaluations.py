@@ -1,4 +1,4 @@
-"""Rule several_evaluations: what evaluate does, for several selectors of a data set."""
+"""Rule several_evaluations: evaluate several selectors of a data set."""
 
 from blanketflow.workflow.stages.evaluation import several_evaluations as main
 

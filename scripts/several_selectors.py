@@ -1,4 +1,4 @@
-"""Rule several_selectors: what grow_shrink and aggregate do, for several selectors of a data set on all its folds."""
+"""Rule several_selectors: grow_shrink and aggregate for several selectors of a data set on all its folds."""
 
 from blanketflow.workflow.stages.several_selectors import several_selectors as main
 

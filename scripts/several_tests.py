@@ -1,4 +1,4 @@
-"""Rule several_tests: what the rule ci_test does, for several tests of a data set on all its folds."""
+"""Rule several_tests: ci_test for several tests of a data set on all its folds."""
 
 from blanketflow.workflow.stages.marginal import several_tests as main
 

@@ -1,4 +1,4 @@
-"""Rule shrink: which candidates are false positives, on one fold."""
+"""Rule shrink: remove false positives from the candidates on one fold."""
 
 from blanketflow.workflow.stages.decisions import shrink_fold
 from blanketflow.workflow.stages.fold import on_one_fold

@@ -1,4 +1,4 @@
-"""Rule tables: one table a question, over all data sets and selectors."""
+"""Rule tables: write the result tables over all data sets and selectors."""
 
 import json
 from pathlib import Path

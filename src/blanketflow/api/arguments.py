@@ -35,12 +35,12 @@ SHARED: dict[str, Parameter] = {
         "any", 'How folds are combined: "best-blanket", "union", "intersection" or {"frequency": share}.'
     ),
     "task": Parameter("choice", 'What y is; "auto" looks at its values.', choices=("auto", CLASSIFICATION, REGRESSION)),
-    "random_state": Parameter("any", "Seed of everything that is drawn at random; None draws a new one."),
+    "random_state": Parameter("any", "Seed of all random numbers; None draws a new seed."),
     "time_limit": Parameter(
-        "number", "Seconds that grow may take on one fold, and shrink likewise.", above=0, nullable=True
+        "number", "Time limit in seconds for each of grow and shrink on one fold.", above=0, nullable=True
     ),
     "max_tests": Parameter(
-        "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
+        "integer", "Largest number of CI tests for each of grow and shrink on one fold.", at_least=1, nullable=True
     ),
     "max_rows": MAX_ROWS,
     "confirm": CONFIRM,
@@ -48,17 +48,17 @@ SHARED: dict[str, Parameter] = {
     **KEYS,
     "missing": Parameter(
         "choice",
-        "What becomes of missing cells of X: refused, imputed within the rows of each fold (median, or most frequent "
-        "label), or their rows dropped; pairwise: each CI test uses the rows that are complete for its columns.",
+        "Missing cells of X raise an error, are imputed within the rows of each fold (median or most frequent label), "
+        "or their rows are dropped; pairwise: each CI test uses the rows that are complete in its columns.",
         choices=("error", "impute", "drop", "pairwise"),
     ),
     "weights_are": SAMPLE_WEIGHTS,
     "imputations": N_COPIES,
     "n_jobs": Parameter(
-        "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True
+        "integer", "Number of parallel folds, at most one per core; -1 uses all cores, None is 1.", nullable=True
     ),
     "verbose": Parameter(
-        "integer", "What is said on stderr: 0 nothing, 1 a line per stage of each fold, 2 one per step too.", at_least=0
+        "integer", "Messages on stderr: 0 none, 1 a line per stage of each fold, 2 also one per step.", at_least=0
     ),
 }
 #: Types of parameters of kind ``any``, for type checkers and for readers.

@@ -25,8 +25,8 @@ from .cost import (
 from .grain import Grains
 from .peek import Facts
 
-#: MB of the Snakemake process that starts the script in a scheduler's job, and of its copy: a forking process is briefly
-#: counted twice, and the scheduler may measure then.
+#: MB of the Snakemake process that starts the script in a scheduler's job, and of its copy: a fork is briefly counted
+#: twice, and the scheduler may measure then.
 SNAKEMAKE_MB = 500
 #: Factor on the estimated time, and the least minutes: estimates are rough, and a stopped job has lost all its work.
 MARGIN, LEAST_MINUTES = 10.0, 10
