@@ -20,8 +20,8 @@ ALPHA = 0.05
 class Advice:
     """A method with options for one purpose, and the reason.
 
-    `want` is the purpose, `situation` the kind of table, `measured` the evidence. The option ``0.05 / features`` is
-    computed by `of_table`.
+    `want` is the purpose, `situation` the kind of table, `measured` the evidence. `of_table` computes ``0.05 /
+    features``.
     """
 
     want: str

@@ -194,25 +194,11 @@ _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 
 def sections(documented: object) -> tuple[str, dict[str, str]]:
-    """Return the text of a docstring before its first section, and its sections by heading.
+    """Return the text of an object's docstring before its first section, and its sections by heading in order.
 
-    Parameters
-    ----------
-    documented : object
-        Anything with a docstring of its own.
-
-    Returns
-    -------
-    text : str
-        Summary and what follows it.
-    sections : dict of str to str
-        Such as ``Notes``, ``References`` and ``Examples``, in their order.
-
-    Examples
-    --------
-    >>> text, parts = sections(sections)
-    >>> list(parts)
-    ['Parameters', 'Returns', 'Examples']
+    >>> from blanketflow import get_selector
+    >>> list(sections(get_selector)[1])
+    ['Parameters', 'Returns', 'Raises', 'Examples']
     """
     text, *rest = _HEADING.split(inspect.getdoc(documented) or "")
     return text.strip(), {heading: body.strip() for heading, body in zip(rest[::2], rest[1::2], strict=True)}

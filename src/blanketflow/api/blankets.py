@@ -76,8 +76,7 @@ def blankets(
     Parameters
     ----------
     X : DataFrame, ndarray or sparse matrix of shape (n, d)
-        Frames of pandas, polars or pyarrow. Text, boolean and categorical columns are discrete. `missing` says how
-        missing cells are handled.
+        Frames of pandas, polars or pyarrow. Text, boolean and categorical columns are discrete.
     method : str or Method
         Id of a causal method, or a configured method.
     ci_test : str, CITest or None
@@ -112,8 +111,7 @@ def blankets(
         Missing cells raise an error, are imputed (median or most frequent label), or their rows are dropped. With
         "pairwise" each CI test uses the rows that are complete in its columns.
     imputations : int, optional
-        Number of imputed copies of the table, at least 2, over which each CI test is pooled; needs
-        ``missing="impute"``.
+        Imputed copies of the table, at least 2, over which CI tests are pooled; needs ``missing="impute"``.
     max_rows : int, optional
         Most rows, at least 10, for tests that fit models or compare pairs of rows (such as ``ppi`` and ``spline``).
         Larger tables are sampled, once for all targets and so without stratification.
@@ -261,8 +259,7 @@ class Blankets:
     Attributes
     ----------
     found : dict of str to list of Step
-        Members of the blanket of each target, most important first, with role and test. Targets whose search failed at
-        a limit are missing.
+        Members of each blanket with role and test, most important first; without targets that failed at a limit.
     statuses : dict of str to (str, str)
         Status (``ok``, ``unreliable`` or ``timeout``) and reason of each target.
     n_tests : int

@@ -89,8 +89,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Role of each selected feature: ``parent_or_child``, or ``parent`` or ``child`` where `tiers` decide; ``spouse``,
         ``member``, or ``included`` for a feature that only `include` added.
     blankets_ : list of list of str
-        The selected features as the only list. Methods that search for several Markov blankets list all of them; with
-        ``n_folds > 1`` there is one list per fold.
+        The selected features; all Markov blankets for methods that find several; one per fold if ``n_folds > 1``.
     blanket_counts_ : list of int
         How often each list of `blankets_` was found.
     groups_ : dict of str to str
@@ -98,8 +97,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     feature_groups_ : dict of str to list of str
         Features of each selected group of `feature_groups`; they have the importance of the group.
     status_, reason_ : str
-        ``ok``; ``timeout`` if a limit was reached and the result is partial; ``unreliable`` if the method doubts its
-        result. The reason is empty if the status is ``ok``.
+        ``ok`` (empty reason); ``timeout`` for a partial result at a limit; ``unreliable`` if the method doubts its
+        result.
     notes_ : list of str
         Notes on rows, test and result.
     sample_ : str
@@ -130,8 +129,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     n_tests_ : int
         Number of CI tests computed.
     verdict_ : dict
-        Further statements of the method on its result; empty for most methods, and if the sets of several folds are
-        combined into one that no fold found.
+        Further results of the method; empty for most methods, and for a set combined from folds that no fold found.
     task_ : str
         ``classification`` or ``regression``.
     n_features_in_ : int
@@ -212,8 +210,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         ParameterError
             If a parameter is out of range.
         DataError, UnsupportedError
-            If the table cannot be used with these settings, for example because of missing cells, dates, duplicate
-            column names or text that is not Unicode.
+            If the table cannot be used: missing cells, dates, duplicate column names, text that is not Unicode, ...
         LimitReached
             If `time_limit` or `max_tests` was reached and the method is not anytime.
 
@@ -366,8 +363,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         paths : bool, default=False
-            Draw the stability paths of `StabilitySelection` instead: the share of the halves in which each feature was
-            among the first features, against their number.
+            Draw stability paths (`StabilitySelection`): the share of halves with a feature among the first n, by n.
 
         Returns
         -------

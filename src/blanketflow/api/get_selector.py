@@ -20,8 +20,7 @@ def get_selector(name: str | type[Method], **parameters: Any) -> MarkovBlanketSe
     name : str or class
         Id such as ``"ppfs"`` or ``"gs"``. For your own `Method`: ``"package.module:Class"``, or the class.
     **parameters
-        Options of the method and those common to all selectors, listed with ranges in the class's docstring. They are
-        checked in `fit`.
+        Options of the method and those of all selectors, as in the class's docstring; checked in `fit`.
 
     Returns
     -------

@@ -1,7 +1,6 @@
 """How notebooks and terminals display results.
 
-HTML is styled inline and inherits its text colour, so that it is legible on light and dark pages and in mailed
-notebooks. `Markup.format` escapes all values.
+HTML has inline styles and the page's text colour, also for dark pages and mails. `Markup.format` escapes all values.
 """
 
 from __future__ import annotations

@@ -23,8 +23,7 @@ def read_search(path: str | Path, dataset: str | None = None, selector: str | No
     Parameters
     ----------
     path : path
-        The ``report.html``, the ``provenance.json`` or a ``blanket.parquet`` of a run, or the JSON of ``blanketflow
-        select --json``.
+        ``report.html``, ``provenance.json`` or ``blanket.parquet`` of a run, or JSON of ``blanketflow select --json``.
     dataset, selector : str, optional
         Which search of a report or its provenance to read; needed if there are several.
 

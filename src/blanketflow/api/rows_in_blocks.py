@@ -47,8 +47,7 @@ def kept_of_blocks(
 ) -> SummedTable | None:
     """Return the statistics that a search needs; None if it needs the rows, or a cell is missing.
 
-    Codes of more than `most_bytes` are stored in a mapped file. Sums of products differ from those of the rows in the
-    last digits, so they are used only with a memory limit.
+    Codes above `most_bytes` are in a mapped file. Sums of products differ in the last digits: only with a memory limit.
     """
     if test is None or method.needs_complete_rows() or not test.sums or test.incomplete is not None:
         return None

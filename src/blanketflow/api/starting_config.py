@@ -47,8 +47,7 @@ class StartingConfig:
 def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig:
     """Write a config for an inspected table.
 
-    Columns that look like identifiers, dates, texts or follow-up times are dropped. Suspected leaks are named in a
-    comment for the reader to decide.
+    Columns that look like identifiers, dates, texts or follow-up times are dropped; comments name suspected leaks.
     """
     dataset = dataset_id(str(spec.get("path") or spec.get("source")))
     kept = {key: value for key, value in spec.items() if value not in (None, [], ()) or _takes_none(key, value)}

@@ -226,8 +226,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     selector : MarkovBlanketSelector
         A selector that uses only its CI test, ``g2``, ``chi2``, ``fisher-z`` or ``lr-mixed``, without folds and other
         options on rows. ``auto`` is ``g2`` for counts, and for cross products ``fisher-z`` or, with labels of more than
-        two levels, ``lr-mixed`` with ``directions: linear``. The test's options `bins` and `binning` are ignored in
-        favour of the agreement.
+        two levels, ``lr-mixed`` with ``directions: linear``. The agreement replaces the test's `bins` and `binning`.
     statistics : SufficientStatistics, PackedRows or path
         The result of `count` or `merge`, or its file; or the result of `pack`.
 

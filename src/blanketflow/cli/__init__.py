@@ -1,7 +1,6 @@
 """The command line: ``blanketflow inspect``, ``init``, ``select``, ``compare``, ``run``, ``export``, ``list``...
 
-Related commands share a file. All output goes through `terminal`. Slow packages are imported inside the commands that
-use them.
+Related commands share a file. All output goes through `terminal`. Slow packages are imported inside the commands.
 """
 
 from __future__ import annotations

@@ -114,8 +114,7 @@ your own go there. `profiles/default` holds settings that every run needs.
 def deploy(folder: Annotated[Path, typer.Argument(help="folder to write; it may exist")]) -> None:
     """Write a project folder.
 
-    It has a config, a Snakefile that uses the installed workflow as a module, profiles, and a README with the next
-    steps.
+    It has a config, a Snakefile that uses the installed workflow as a module, profiles, and a README.
     """
     from ..data.artefacts import write_text
     from ..workflow.packaged_files import workflow_file

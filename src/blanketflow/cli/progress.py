@@ -380,7 +380,7 @@ def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None,
 
     The child shares the process group and receives Ctrl-C in a terminal directly, so that Snakemake ends its jobs and
     releases its lock. Other signals are forwarded, as is SIGINT without a terminal (`docker run`). The exit code is
-    that of the signal, unless the child finished with success.
+    that of the signal unless the child succeeded.
     """
     with _signals() as seen:
         process = subprocess.Popen(command, **how)

@@ -126,8 +126,7 @@ def export(
 ) -> None:
     """Print a blanket as CSV, JSON or a pipeline.
 
-    Prints the blanket that a finished run found on all rows. The pipeline is Python source with the column names and a
-    function blanket_pipeline(model), without pickles.
+    Prints the final blanket of a finished run. The pipeline is Python source with a function blanket_pipeline(model).
     """
     from ..data.artefacts import write_text
     from ..reporting.export import FORMS

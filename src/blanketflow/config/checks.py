@@ -42,8 +42,7 @@ def check_size(raw: Any) -> None:
 def checked_output(output: str) -> str:
     """Return the normalised path of the output folder.
 
-    `output` is relative to the folder of the run, or absolute. Raises `ConfigError` if it is not a folder of its own,
-    or Snakemake would not accept it.
+    Raises `ConfigError` if it is not a folder of its own, or Snakemake would not accept it.
 
     >>> checked_output("results/first/")
     'results/first'

@@ -68,8 +68,7 @@ class ChosenTest:
 class Config:
     """The checked configuration with defaults.
 
-    `chosen` has the test that ``auto`` chose for each data set after the tables were read. `targets` has the data set
-    of each target, by the id of the data set with several.
+    `chosen` has the test of ``auto`` by data set, and `targets` the data set of each target by that of all targets.
     """
 
     output: str

@@ -54,8 +54,7 @@ class ExportedBlanket:
     def as_pipeline(self) -> str:
         """Return Python source with the columns and a function that builds a pipeline for any model.
 
-        Unlike a pickle, source can be reviewed and works with any version of scikit-learn. Medians and levels are
-        learned by `fit`, so the pipeline can be cross-validated.
+        Unlike a pickle, source is readable and independent of scikit-learn's version. `fit` learns medians and levels.
         """
         if not self.features:
             raise DataError(f"{self.selector} found no feature in {self.dataset}, so there is nothing to build on.")

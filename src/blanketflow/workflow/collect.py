@@ -215,8 +215,7 @@ def tabulate(
 ) -> dict[str, pd.DataFrame]:
     """Return every table of `reporting.tables.TABLES` by name, for the tables job and for `compare`.
 
-    `spec` is `Plan.report_spec`. The paths are those of card.json, blanket.parquet, folds.parquet, the scores of each
-    split and of the final blanket, and confirm.parquet.
+    `spec` is `Plan.report_spec`; the other arguments are the paths of the artefacts.
     """
     asked = json.loads(spec)
     scored, n_parts = evaluations(evaluation_paths), asked["splits"]["evaluation"]

@@ -36,8 +36,7 @@ class Change:
 class Difference:
     """What changed between two runs.
 
-    `config`, `data`, `blankets` and `scores` decide whether the runs are equal; `software` lists differing versions
-    only.
+    Runs are equal if `config`, `data`, `blankets` and `scores` are; `software` lists differing versions.
     """
 
     config: list[Change] = field(default_factory=list)
@@ -53,16 +52,9 @@ class Difference:
 
 
 def difference(before: str | Path, after: str | Path) -> Difference:
-    """Compare the folders of two finished runs.
+    """Compare two finished runs; raises `DataError` for unfinished ones and `ArtefactError` for wrong files.
 
     A data set or selector that only one run has is a change of the config; its blankets and scores are not compared.
-
-    Raises
-    ------
-    DataError
-        If a folder holds no finished run.
-    ArtefactError
-        If a file cannot be read or has unexpected content.
     """
     runs = [Results(Path(folder)) for folder in (before, after)]
     for run in runs:

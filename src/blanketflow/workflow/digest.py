@@ -2,7 +2,7 @@
 
 Snakemake does not see imported modules, so each rule gets a digest of all files that its script, method and test
 import, directly or not. A Python file enters by its syntax tree without docstrings and comments, so that rewording
-reruns nothing. In a file with several methods only the configured one counts. The tree has its own text form because
+reruns nothing. In a file with several methods only the configured one counts. The text form of the tree is our own:
 `ast.dump` differs between versions of Python.
 """
 

@@ -32,8 +32,7 @@ def finished_run(
 ) -> Run:
     """Return the content of the report.
 
-    `spec` is `Plan.report_spec`, and `tables`, `cards` and `by_fold` are as in `collect.tabulate`; `shrink` lists
-    shrink.parquet of each pair and fold of the final split.
+    Arguments are as in `collect.tabulate`; `shrink` lists shrink.parquet of each pair and fold of the final split.
     """
     from ..reporting.report import Run
 

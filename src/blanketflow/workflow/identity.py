@@ -1,7 +1,6 @@
 """Identity and provenance of artefacts: jobs write them, and the plan compares them.
 
-A result is identified by its metadata, not by place or age. Inputs count by content, so that neither the place of a
-source nor the version that wrote an input matters.
+A result is identified by its metadata, not by place or age. Inputs count by content, not by place or writer.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ _PLACES = ("path", "target_path")
 def made(artefact: str, path: Path, inputs: Iterable[Path | str], spec: str, code: str, seed: int) -> Provenance:
     """Return the provenance of an artefact before it is written.
 
-    `inputs` are paths or content digests in the order of `blanketflow.workflow.up_to_date`; the ids come from `path`.
-    Raises `ArtefactError` if an input is damaged or misplaced.
+    `inputs` are paths or digests in the order of `up_to_date`. Raises `ArtefactError` for damaged or misplaced ones.
     """
     digests = [one if isinstance(one, str) else content_of(one) for one in inputs]
     return Provenance(spec=spec, seed=seed, code=code, what=what_of(artefact, path), inputs=digests)

@@ -64,8 +64,7 @@ class FoldOfObjects(Fold):
 def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int | None, progress: bool) -> Run:
     """Run every stage of a plan and return the results.
 
-    `root` is an empty folder for the artefacts. `n_jobs` is as in joblib, but at most the number of cores; results do
-    not depend on it.
+    `root` is an empty folder. `n_jobs` is as in joblib, but at most the number of cores; results do not depend on it.
     """
     check_no_shards(plan.config)
     files = JobFiles(plan, root.joinpath)

@@ -19,8 +19,8 @@ Ids = Mapping[str, str]
 class JobFiles:
     """The files of the jobs of a plan.
 
-    `below` maps a path relative to the folder of results to its place, such as ``results.joinpath``. For the rules
-    paths are text that may hold wildcards.
+    `below` resolves paths below the folder of results, such as ``results.joinpath``; for rules they are text with
+    wildcards.
     """
 
     plan: Plan

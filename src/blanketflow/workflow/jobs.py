@@ -89,8 +89,7 @@ def passed_on(provenance: Provenance, earlier: Sequence[Provenance]) -> None:
 def run_script(main: Callable[..., None], job: Any) -> None:
     """Call a script's `main` with Snakemake's inputs, outputs, params and wildcards by name.
 
-    Log records and output of libraries go to the job's log. Ctrl-C ends the process at once, because a library could
-    catch the exception and return incomplete work as finished.
+    All output goes to the job's log. Ctrl-C ends the process at once: a library might catch it and return partial work.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored, as it is after nohup
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -162,8 +162,7 @@ def check_times(dataset: str, paths: Sequence[str | Path]) -> None:
 def bring_back(output: str | Path) -> int:
     """Give results with future times past times in the same order, and return their number.
 
-    They occur after a clock was set back. New results would be older than their inputs, and their dependants would not
-    be recomputed.
+    After a clock was set back, new results would be older than their inputs, and dependants would not be recomputed.
     """
     now = time.time_ns()
     late = {path: at for path, at in _times(Path(output)) if at > now}
@@ -193,18 +192,8 @@ _MOST_BYTES = 100_000
 class Holder:
     """The run that holds a lock.
 
-    Attributes
-    ----------
-    machine : str
-        Host name, for messages.
-    space : str
-        Scope of the process id: this boot of the machine and the process namespace.
-    process, started : int, float
-        Process id, and its start in seconds since 1970.
-    folder : str
-        Working directory.
-    token : str
-        Random id of the run.
+    `space` is the scope of the process id (this boot of the machine and the process namespace), `started` the start of
+    the process in seconds since 1970, and `token` a random id.
     """
 
     machine: str
@@ -237,8 +226,7 @@ class Holder:
 class RunLock:
     """The lock of a folder of results, held until this process ends.
 
-    `say` receives a sentence on a dead run that held the lock, or on one that takes it over. Raises `StorageError` if
-    another run holds the lock or it cannot be written.
+    `say` is called if a dead run held it or another takes it over. Raises `StorageError` if it is held or not writable.
     """
 
     def __init__(self, output: str | Path, say: Callable[[str], object]) -> None:

@@ -1,7 +1,6 @@
 """Location of the Snakemake workflow: in the installed package, or beside it in a clone.
 
-The repository's Snakefile, rules, scripts, profiles and environments are the only source; envs/hatch_build.py copies
-them to the folder ``packaged`` of the wheel.
+The only source is the repository's Snakefile and folders; envs/hatch_build.py copies them to ``packaged`` in the wheel.
 """
 
 from __future__ import annotations
@@ -17,20 +16,10 @@ CLONE = Path(__file__).parents[3]
 
 
 def workflow_file(name: str = "Snakefile") -> str:
-    """Return the absolute path of a file or folder of the packaged Snakemake workflow.
+    """Return the absolute path of a file of the packaged Snakemake workflow, or of a folder such as ``profiles/slurm``.
 
-    Parameters
-    ----------
-    name : str, default "Snakefile"
-        Its path in the workflow, such as ``profiles/slurm``.
+    Raises `ConfigError` if it does not exist.
 
-    Raises
-    ------
-    ConfigError
-        If the workflow, or this part of it, does not exist.
-
-    Examples
-    --------
     >>> Path(workflow_file()).name, Path(workflow_file("profiles/slurm")).is_dir()
     ('Snakefile', True)
     """

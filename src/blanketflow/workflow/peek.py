@@ -57,44 +57,14 @@ HEAD_CELLS = 2_000_000
 class Facts:
     """What the plan knows of a data set; None means not applicable or not known.
 
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Shape; the number of rows is an estimate unless `exact`.
-    exact : bool
-        Whether all rows were read.
-    kinds : tuple of str
-        Distinct kinds of features, sorted, in the rows that were read.
-    task, task_reason : str
-        Classification or regression, and why.
-    class_counts : dict of str to int, or None
-        Rows of each class in the order of the labels, without the last `n_test` rows; only if all rows were read.
-    n_classes : int or None
-        Number of classes seen.
-    n_missing : int or None
-        Missing cells in the features.
-    n_groups : int or None
-        Number of groups.
-    truth : dict or None
-        The target's true neighbourhood.
-    feature_names : sequence of str or None
-        Names of the features.
-    max_levels : int or None
-        Most levels of a categorical feature.
-    n_test : int
-        Number of last rows used as test rows; as configured, unless `exact`.
-    n_stored : int or None
-        Nonzero cells of a sparse matrix.
-    markers : str or None
-        Texts that were read as missing cells without being listed in the spec, and the remedy if one is a value.
-    usual_levels, usual_labels, has_flags, bends
-        As in `blanketflow.ci.choice.Described`, in the rows that were read.
-    found : str or None
-        Detected file format details, and the remedy if they are wrong.
-    suspected : str or None
-        Cells that may be missing though they were not read so, and the remedy.
-    missing_key : str or None
-        The key, as YAML, that reads these as missing.
+    Unless `exact`, not all rows were read: `n_rows` is an estimate, `n_test` (last rows used as test rows) is as
+    configured, and `kinds`, `n_classes`, `max_levels` and the fields of `blanketflow.ci.choice.Described`
+    (`usual_levels`, `usual_labels`, `has_flags`, `bends`) refer to the rows that were read. `class_counts` has the rows
+    of each class in the order of the labels, without test rows. `n_missing` counts cells of the features, `n_stored`
+    nonzero cells of a sparse matrix, and `truth` is the true neighbourhood of the target. With remedies if wrong:
+    `markers`, texts that were read as missing cells without being listed in the spec; `found`, details of the file
+    format; `suspected`, cells that may be missing, with the YAML key
+    `missing_key` that reads them so.
     """
 
     n_rows: int

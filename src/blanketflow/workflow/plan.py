@@ -35,9 +35,8 @@ def make_plan(
 ) -> Plan:
     """Return the plan of a configuration.
 
-    `raw` is parsed YAML, `scripts` returns the path of a script by file name, and `fetch` the local copy of a file in
-    object storage by data set id and URL. Raises `ConfigError` or `DataError` with a line for each fault that can be
-    found before any job starts.
+    `scripts` returns the path of a script by file name, and `fetch` the local copy of a file in object storage by data
+    set id and URL. Raises `ConfigError` or `DataError` with a line for each fault.
     """
     config = _read(raw)
     faults = Faults()

@@ -249,9 +249,8 @@ class Plan:
     def aggregate_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the aggregation.
 
-        It has the whole search, so that `blanketflow.read_search` can repeat it, and separately the chosen CI test with
-        the reason: inside the search's spec a changed reason, such as another selector's smaller folds, would repeat
-        the search.
+        It has the whole search for `blanketflow.read_search`, and separately the chosen CI test with the reason: inside
+        the search's spec a changed reason, such as another selector's folds, would repeat the search.
         """
         chosen, test = self.selector(selector), {}
         if chosen.ci_test == AUTO and chosen.supplied != "shrink":

@@ -167,16 +167,8 @@ REASONS = {
 class Comparison:
     """The differences between a folder and a plan.
 
-    Attributes
-    ----------
-    again : dict of Path to str
-        Outdated artefacts, each with its reason of `REASONS`, without their dependants.
-    missing : dict of Path to Path
-        Missing files, each with the artefact whose job makes it: itself, or the one that names it.
-    foreign : list of Path
-        Files of other programs in the places of results.
-    n_standing, n_planned : int
-        Numbers of up-to-date and of planned artefacts.
+    `again` has outdated artefacts with reasons of `REASONS`, without dependants; `missing` the missing files, each with
+    the artefact whose job makes it; and `foreign` files of other programs in the places of results.
     """
 
     again: dict[Path, str] = field(default_factory=dict)
@@ -258,8 +250,7 @@ def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
 def check(plan: Plan, output: str | Path, keep: bool, deep: bool = False) -> Comparison:
     """Compare a folder of results with its plan.
 
-    `keep` stores what was learned of the files; `deep` reads all content again, also of files with unchanged size and
-    time.
+    `keep` stores what was read; `deep` reads all content again, also of files with unchanged size and time.
     """
     manifest = Manifest(Path(output)) if deep else Manifest.of(output)
     found = compare(_artefacts(plan, output), manifest)
@@ -355,8 +346,7 @@ class Planned:
     """An artefact of a plan.
 
     `inputs` are the artefacts that it is made from, in the order of its metadata, and `digests` the content digests of
-    other inputs, which come first. `spec` is the request, `code` the digest of the code, and `supplied` marks external
-    artefacts.
+    other inputs, which come first. `code` is the digest of the code, and `supplied` marks external artefacts.
     """
 
     artefact: str

@@ -115,11 +115,9 @@ def compare(
     weights : array-like of shape (n,), or str, optional
         Weights of the rows; a str names a column of `X`.
     weights_are : {"counts", "sampling"}
-        Whether weights are numbers of equal rows, or sampling weights, which are proportional to the members of the
-        population that a row represents.
+        Numbers of equal rows, or sampling weights, proportional to the part of the population that a row represents.
     within : array-like of shape (n,), or str, optional
-        Strata, such as sites, within which CI tests are computed; a str names a column of `X`, which is then no
-        feature.
+        Strata, such as sites, within which CI tests are computed; a column of `X` named by a str is then no feature.
     include, exclude : list of str, optional
         Features forced into every selection, and features left out; ``prefix*`` matches a prefix.
     tiers : list of lists of str, optional
@@ -151,13 +149,12 @@ def compare(
     Returns
     -------
     Comparison
-        Tables, charts and the report. `outcomes` lists failures and `skipped` unsuitable pairs of selector and data
-        set; other pairs are not affected.
+        Tables, charts and the report. `outcomes` lists failures and `skipped` unsuitable pairs; others are unaffected.
 
     Raises
     ------
     ConfigError, ParameterError
-        If an argument is wrong, or no selector suits a data set; the message names what to change.
+        If an argument is wrong or no selector suits a data set.
     DataError
         If a table cannot be used.
 

@@ -21,8 +21,8 @@ class Charts:
     """The charts of a run.
 
     All return Altair charts and raise `ConfigError` for an unknown data set, selector, metric or model, or if there is
-    no score. `dataset` is optional if there is only one. The default `metric` and `model` are the leading ones of the
-    report; that model predicts best from all features.
+    no score. `dataset` is optional if there is only one. Default `metric` and `model` lead the report; that model
+    predicts best from all features.
     """
 
     run: Run

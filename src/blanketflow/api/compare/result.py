@@ -37,16 +37,14 @@ class _Table(property):
 class Comparison:
     """The result of `blanketflow.compare`, shown in a notebook as a table of scores.
 
-    Result tables are attributes with the same columns as in the workflow; charts are methods of ``plot``, of class
-    `blanketflow.api.compare.charts.Charts`.
+    Result tables are attributes; charts are methods of ``plot``, a `blanketflow.api.compare.charts.Charts`.
 
     Attributes
     ----------
     run : blanketflow.reporting.report.Run
         The content of the report.
     own_names : dict of str to dict
-        For data sets whose column names are not text, such as integers: each name by its text. The tables and `blanket`
-        have these names, the report and the charts the texts.
+        Column names that are not text, such as integers, by their text. Tables and `blanket` have names, charts texts.
     tables : dict of str to DataFrame
         Every result table by name; the attributes answers, scores, blankets, unions, stability, agreement, ranks, wins,
         friedman, runtime, truth and statuses are these.
@@ -224,8 +222,7 @@ class Comparison:
     def notes(self) -> list[str]:
         """Return notes on skipped pairs and on results that are not ``ok``: one line per pair and status.
 
-        The first lines name texts that were read as missing cells, and columns of the table to check first, such as one
-        that alone determines the target.
+        The first lines name texts read as missing cells, and columns to check, such as one that determines the target.
 
         Returns
         -------

@@ -142,8 +142,7 @@ def ring_places(n_inner: int, n_outer: int) -> list[tuple[int, int]]:
     """Return the positions (x, y) of two rings of nodes in pixels around (0, 0), inner nodes first.
 
     No name or line crosses a name: names are outside their nodes, nodes alternate between left and right, and each side
-    is filled from its middle, so that every node has its own line of text. The higher a node, the steeper its line to
-    the centre.
+    is filled from its middle, so that every node has its own line of text. Higher nodes have steeper lines.
     """
     n = n_inner + n_outer
     sides = [[node for node in range(n) if node % 2 == side] for side in (0, 1)]
@@ -255,8 +254,7 @@ MOST_BARS = 40
 def blanket_bars(blanket: pd.DataFrame, limit: int = MOST_BARS) -> alt.Chart:
     """Draw the importance of each feature as a bar, coloured by role.
 
-    `blanket` has the columns feature, role, importance, p_value and frequency, most important first. A note says if
-    features beyond `limit` are left out.
+    `blanket` has feature, role, importance, p_value and frequency, most important first; a note says if it is cut.
     """
     shown = blanket[:limit]
     labels = [ROLES.get(role, (role.replace("_", " "), INK))[0] for role in shown["role"]]

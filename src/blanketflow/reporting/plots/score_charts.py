@@ -97,8 +97,7 @@ def size_against_score(
 ) -> alt.LayerChart:
     """Draw the mean score of each selector on one data set, with its 95 % interval, against its mean blanket size.
 
-    Selectors at the same point share a label. `baseline` has its own colour and a dashed line, `nothing` (no features)
-    a dotted one.
+    Selectors at one point share a label. `baseline` has its own colour and a dashed line, `nothing` a dotted one.
     """
     shown = _described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
     points = shown.assign(x=shown["n_features"].round(2), y=shown["mean"]).dropna(subset=["x", "y"])
@@ -241,10 +240,9 @@ _LINE_WIDTH = 420
 
 
 def score_by_size(alternatives: pd.DataFrame, metric: str) -> alt.LayerChart:
-    """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
+    """Draw the score of the best set of each size, the chosen size, and a dashed line at all (or no) features.
 
-    `alternatives` has the columns n_features, ranking, difference, stability, chosen and `metric`, by size. Without a
-    score of all features the line is at no features.
+    `alternatives` has the columns n_features, ranking, difference, stability, chosen and `metric`, by size.
     """
     at, reference = reference_of(alternatives)
     data = pd.DataFrame(

@@ -68,8 +68,7 @@ def tooltip(titles: Mapping[str, str]) -> list[alt.Tooltip]:
 def themed(chart: _Chart) -> _Chart:
     """Apply the shared style to a chart in place and return it.
 
-    The style is not Altair's active theme, which is global state; the chart is changed because Altair's methods copy
-    all data.
+    Altair's active theme would be global state, and its methods would copy all data.
     """
     chart.config = alt.Config(**CONFIG)
     return chart

@@ -43,8 +43,7 @@ ANSWERS = rows_of(
 def answers(found: Found) -> pd.DataFrame:
     """Return the answer for each data set.
 
-    It is that of the selector ``auto``. Without one it is, among searches that could make their tests, the smallest set
-    that loses nothing against the selector with the best mean.
+    It is from ``auto``, or else the smallest set of a reliable search that loses nothing against the best mean.
     """
     return frame(ANSWERS, [_answer(found, dataset) for dataset in found.cards])
 

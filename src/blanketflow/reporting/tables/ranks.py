@@ -58,8 +58,8 @@ def _on_all_splits(scores: pd.DataFrame) -> pd.DataFrame:
 def ranks(scores: pd.DataFrame) -> pd.DataFrame:
     """Rank the selectors on each data set (1 is best, ties averaged), and average over the data sets.
 
-    Ranks are among the selectors with a score on the same data set, of which ``n_datasets`` is the number. Mean ranks
-    over different data sets are not comparable.
+    Ranks are among the selectors with a score there. Mean ranks over different data sets (``n_datasets``) do not
+    compare.
     """
     return rank_table(cost_matrices(scores))
 
@@ -83,8 +83,7 @@ def rank_table(matrices: Iterator[tuple[str, str, pd.DataFrame]]) -> pd.DataFram
 def wins(scores: pd.DataFrame) -> pd.DataFrame:
     """Count wins, ties and losses of each selector against each other one over data sets, in both orders.
 
-    A data set counts for a pair if both have a score there, so a failure is no loss but lowers the sum of the three.
-    Means that differ by rounding tie.
+    A data set counts for a pair if both have a score there: a failure is no loss. Means that differ by rounding tie.
     """
     rows = []
     for metric, model, costs in cost_matrices(scores):

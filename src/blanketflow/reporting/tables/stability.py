@@ -57,8 +57,7 @@ def nogueira(selected: np.ndarray) -> Stability:
 
     1 means equal sets, 0 the average of random sets of the same sizes. If all sets are empty or complete, the formula
     is 0 / 0 and the index is defined as 1. The asymptotic interval is cut at the bounds -1 / (m - 1) and 1. It is too
-    narrow for few sets: with independent sets, a nominal 95 % covered 89 % for m = 20, 92 % for m = 40 and 94 % for m =
-    100.
+    narrow for few sets: on independent sets it covered 89, 92 and 94 % for m = 20, 40 and 100.
 
     >>> nogueira(np.array([[True, False, False, False], [False, True, False, False]])).value.round(3)
     np.float64(-0.333)
@@ -101,8 +100,7 @@ def between_groups(selected: np.ndarray, groups: np.ndarray) -> float:
 def stability(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Compare the sets, including empty ones, that each selector chooses on the evaluation splits.
 
-    With one set, index, interval, Jaccard index and ``sd_size`` are missing; ``note`` names this and other degenerate
-    cases.
+    With one set, index, interval, Jaccard index and ``sd_size`` are missing; ``note`` names degenerate cases.
     """
     evaluated = blankets[(blankets["split"] != FINAL) & blankets["chosen"].astype(bool)]
     said = {key: _alike(rows) for key, rows in evaluated.groupby(["dataset", "selector"], sort=False, observed=True)}

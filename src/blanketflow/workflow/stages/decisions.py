@@ -86,8 +86,7 @@ def grow_fold(fold: Fold, marginal: Sequence[Path], grow: Path) -> Problem | Non
 def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, problem: Problem | None = None) -> None:
     """Run a method's shrink on a fold and write shrink.parquet; `marginal` is as in `grow_fold`.
 
-    The status of growing is passed on. If a method finds several Markov blankets, all are in the provenance as
-    ``answers``: pairs of count and features.
+    The status of growing is passed on. Several Markov blankets are in the provenance: ``answers``, (count, features).
     """
     provenance, decisions, method = fold.provenance("shrink", shrink, [*marginal, grow]), [], fold.method()
     with recorded(provenance):

@@ -37,8 +37,7 @@ def evaluate_blankets(
     """Write the scores of every split and model; a split without a blanket has rows with its reason.
 
     `blankets` has blanket.parquet of each evaluation split in the order of the spec, and `spec` is JSON with models,
-    metrics, splits and the seed. If each split holds out a group, the honest scores also include those at groups that
-    the search has seen.
+    metrics, splits and the seed. With held-out groups, honest scores include those at seen groups.
     """
     asked = json.loads(spec)
     seed = asked["seed"]

@@ -1,7 +1,6 @@
 """The ci_test stage: each feature against the target, unconditionally, on one fold.
 
-The artefact of a resampling test (see `ci/engines.py`) also stores the result of each repeat, so that a later run with
-more repeats computes only the new ones.
+The artefact of a resampling test (see `ci/engines.py`) stores each repeat, so that later runs compute only new ones.
 """
 
 from __future__ import annotations
@@ -71,8 +70,7 @@ def several_tests(
 def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> None:
     """Test all features of a fold, or `part` of them, and write the results.
 
-    Repeats in `earlier`, an artefact on all features, are reused if code, options and the content of the rows are
-    equal.
+    Repeats in the artefact `earlier` (all features) are reused if code, options and content of the rows are equal.
     """
     artefact = "ci_test" if part == WHOLE else "ci_test_chunk"
     provenance, features, results, differences = fold.provenance(artefact, path), [], None, None

@@ -26,8 +26,7 @@ def several_selectors(
 ) -> None:
     """Grow, shrink and aggregate on all folds of all splits for each selector, skipping what is up to date.
 
-    `spec` maps each selector to its ci_test artefact, folds, and specs of search and aggregation; `code` to the digests
-    of searches and aggregation. Both are JSON.
+    JSON: `spec` has ci_test artefact, folds, and specs of search and aggregation by selector, `code` the digests.
     """
     codes, of_folds = json.loads(code), by_folds(splits)
     for selector, (test, folds, searched, aggregated) in json.loads(spec).items():

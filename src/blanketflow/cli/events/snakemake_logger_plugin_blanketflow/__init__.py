@@ -1,7 +1,6 @@
 """Writes Snakemake's events to a file as JSON lines, for the progress display of ``blanketflow run``.
 
-Snakemake finds logger plug-ins by name on the import path, to which ``blanketflow run`` adds the folder of this
-package. Nothing else imports it.
+Snakemake finds logger plug-ins by name on the import path, to which ``blanketflow run`` adds this folder.
 """
 
 import json
