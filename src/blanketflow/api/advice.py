@@ -20,8 +20,7 @@ ALPHA = 0.05
 class Advice:
     """A method with options for one purpose, and the reason.
 
-    `want` is the purpose, `situation` the kind of table, `measured` the evidence. `of_table` computes ``0.05 /
-    features``.
+    `want` is the purpose, `situation` the kind of table, `measured` the evidence. `of_table` fills ``0.05 / features``.
     """
 
     want: str

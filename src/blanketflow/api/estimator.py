@@ -97,8 +97,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     feature_groups_ : dict of str to list of str
         Features of each selected group of `feature_groups`; they have the importance of the group.
     status_, reason_ : str
-        ``ok`` (empty reason); ``timeout`` for a partial result at a limit; ``unreliable`` if the method doubts its
-        result.
+        ``ok`` (empty reason); ``timeout``: a partial result at a limit; ``unreliable``: the method doubts its result.
     notes_ : list of str
         Notes on rows, test and result.
     sample_ : str
@@ -115,8 +114,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Share of the folds, 0 to 1, that selected each feature or one that it can replace.
     stand_ins_ : dict of str to list of StandIn
         For each selected feature, others with at least 0.8 of its information about the target, in descending order:
-        feature, share (0 to 1) and its 95 % interval (low, high). From a share of 0.95 a feature can replace the
-        selected one.
+        feature, share (0 to 1) and its 95 % interval (low, high). From 0.95 a feature can replace the selected one.
     candidates_ : list of str
         The result of grow, on the winning fold or the only one.
     confirmed_ : DataFrame
@@ -124,8 +122,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         statistic, p_value, effect with 95 % interval (low, high), confirmed (by Holm at 0.05). Else no rows. With
         `confirm_splits` they combine all splits; member: whether it is selected, splits: how many tested it.
     trace_ : DataFrame
-        One row per admission or removal, with its test: fold, stage, step, feature, kept, role, statistic, p_value,
-        importance, given.
+        Each admission or removal: fold, stage, step, feature, kept, role, statistic, p_value, importance, given.
     n_tests_ : int
         Number of CI tests computed.
     verdict_ : dict

@@ -51,8 +51,8 @@ def compare(
     """Compare methods on one or more tables.
 
     Runs the stages of the workflow without Snakemake and without stored results. Prints sizes, scores next to those of
-    all features, and stability. A method has its own CI test and default options; iamb/fisher-z sets another test, and
-    a config other options.
+    all features, and stability. A method has its own CI test and default options; iamb/fisher-z sets another test. For
+    options, write a config with init.
     """
     from ..api.compare import compare_config
     from ..api.starting_config import dataset_id

@@ -41,8 +41,8 @@ def merge(
 ) -> None:
     """Add the counts of several places, and search on the sum.
 
-    Prints the selected features. If the search needs tables that were not counted, --ask FILE writes an agreement for
-    them: count by it at every place, then merge with --earlier.
+    Prints the selected features. If the search needs more tables, --ask FILE writes an agreement for them: count by it
+    at every place, then merge with --earlier.
     """
     from ..api.get_selector import get_selector
     from ..api.select_command import settings

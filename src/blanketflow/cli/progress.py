@@ -379,8 +379,8 @@ def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None,
     """Run a command with arguments of `subprocess.Popen` until it ends; call `tick` several times per second.
 
     The child shares the process group and receives Ctrl-C in a terminal directly, so that Snakemake ends its jobs and
-    releases its lock. Other signals are forwarded, as is SIGINT without a terminal (`docker run`). The exit code is
-    that of the signal unless the child succeeded.
+    releases its lock. Other signals, and SIGINT without a terminal (`docker run`), are forwarded. The exit code is that
+    of the signal unless the child succeeded.
     """
     with _signals() as seen:
         process = subprocess.Popen(command, **how)

@@ -131,8 +131,7 @@ def folder_lock(folder: Path) -> Iterator[list[int] | None]:
     """Lock a folder against another ``blanketflow run``.
 
     Yields the file descriptors that the child must inherit, or None if another run holds the lock. The system releases
-    it when the last process that inherited it ends. Otherwise runs started together after a killed run would unlock
-    each other.
+    it when the last process that inherited it ends. Otherwise runs started together might unlock each other.
     """
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock

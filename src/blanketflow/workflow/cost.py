@@ -1,8 +1,7 @@
 """Estimates the CPU seconds of each stage, by which the plan merges and splits jobs and requests time.
 
 An estimate is the number of cells times the time per cell of a test or fit times their number per feature. It depends
-only on the config and the shape of the table, so that plans are equal on all machines. docs/costs.md gives the
-accuracy.
+only on the config and the shape of the table, so plans are equal on all machines. Accuracy: docs/costs.md.
 """
 
 from __future__ import annotations

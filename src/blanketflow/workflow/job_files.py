@@ -19,8 +19,7 @@ Ids = Mapping[str, str]
 class JobFiles:
     """The files of the jobs of a plan.
 
-    `below` resolves paths below the folder of results, such as ``results.joinpath``; for rules they are text with
-    wildcards.
+    `below` resolves paths below the folder of results, such as ``results.joinpath``; rules have text with wildcards.
     """
 
     plan: Plan

@@ -21,8 +21,7 @@ class Charts:
     """The charts of a run.
 
     All return Altair charts and raise `ConfigError` for an unknown data set, selector, metric or model, or if there is
-    no score. `dataset` is optional if there is only one. Default `metric` and `model` lead the report; that model
-    predicts best from all features.
+    no score. `dataset` is optional if there is only one. Default `metric` and `model` lead the report.
     """
 
     run: Run

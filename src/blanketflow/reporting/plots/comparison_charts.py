@@ -25,8 +25,7 @@ _WINS = "data sets won-tied-lost by the row against the column; blue: more wins,
 def agreement(agreement: pd.DataFrame, selectors: Sequence[str]) -> alt.LayerChart:
     """Draw the Jaccard index of the final blankets of every two selectors, similar selectors next to each other.
 
-    `agreement` is that table of one data set. Selectors without a blanket are left out; fewer than three keep their
-    order.
+    `agreement` is that table of one data set. Selectors without a blanket are left out; two keep their order.
     """
     present = set(agreement["selector"])
     names = [name for name in selectors if name in present]
@@ -72,8 +71,7 @@ def _matrix(
 ) -> alt.LayerChart:
     """Draw a square of cells with texts, positive values in blue and negative ones in vermillion.
 
-    `cells` has selector (row), other (column), value, text and the keys of `titles`; `depth` is the value of full
-    colour.
+    `cells` has selector (row), other (column), value, text and the keys of `titles`; `depth` has full colour.
     """
     step = _LARGE if len(names) <= MAX_TEXTS else _SMALL
     wanted = cells[cells["selector"].isin(names) & cells["other"].isin(names)]

@@ -58,8 +58,7 @@ def _on_all_splits(scores: pd.DataFrame) -> pd.DataFrame:
 def ranks(scores: pd.DataFrame) -> pd.DataFrame:
     """Rank the selectors on each data set (1 is best, ties averaged), and average over the data sets.
 
-    Ranks are among the selectors with a score there. Mean ranks over different data sets (``n_datasets``) do not
-    compare.
+    Ranks are among the selectors with a score there; mean ranks over different data sets are not comparable.
     """
     return rank_table(cost_matrices(scores))
 
