@@ -181,8 +181,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
-            n rows, d features, in a frame of pandas, polars or pyarrow. `missing` says how missing cells are handled.
-            Text, boolean and categorical columns are discrete. Object columns of numbers are numeric: `Decimal` and
+            n rows, d features; frames of pandas, polars or pyarrow. `missing` says how missing cells are handled. Text,
+            boolean and categorical columns are discrete. Object columns of numbers are numeric: `Decimal` and
             `Fraction` become the nearest floats, and integers beyond 2^53 are stored exactly, relative to the minimum
             of their column. Masked cells of numpy's masked arrays are missing. A sparse matrix stays sparse unless the
             method or test has to read all cells. A warning names texts that look like numbers.

@@ -115,7 +115,7 @@ def compare(
     weights : array-like of shape (n,), or str, optional
         Weights of the rows; a str names a column of `X`.
     weights_are : {"counts", "sampling"}
-        Numbers of equal rows, or sampling weights, proportional to the part of the population that a row represents.
+        Numbers of equal rows, or sampling weights, proportional to the population members that a row represents.
     within : array-like of shape (n,), or str, optional
         Strata, such as sites, within which CI tests are computed; a column of `X` named by a str is then no feature.
     include, exclude : list of str, optional
