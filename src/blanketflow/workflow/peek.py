@@ -63,8 +63,7 @@ class Facts:
     of each class in the order of the labels, without test rows. `n_missing` counts cells of the features, `n_stored`
     nonzero cells of a sparse matrix, and `truth` is the true neighbourhood of the target. With remedies if wrong:
     `markers`, texts that were read as missing cells without being listed in the spec; `found`, details of the file
-    format; `suspected`, cells that may be missing, with the YAML key
-    `missing_key` that reads them so.
+    format; `suspected`, cells that may be missing (`missing_key` is the YAML key for them).
     """
 
     n_rows: int
