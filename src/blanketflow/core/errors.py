@@ -154,7 +154,7 @@ class NumbersAsTextWarning(UserWarning):
 
 
 class SimilarLabelsWarning(UserWarning):
-    """Labels look the same, but are of different characters, and are taken as different."""
+    """Labels look alike but consist of different characters, and are treated as different."""
 
 
 class RowOrderWarning(UserWarning):

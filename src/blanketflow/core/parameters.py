@@ -21,11 +21,11 @@ class Parameter:
 
     `kind` is ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``,
     ``tiers`` (lists of names), ``groups`` (names to lists of names), ``costs`` (names to numbers >= 0), ``size``
-    (bytes, or text such as 2GB), ``roles`` (names, or a mapping of them), ``texts-by-name`` and
-    ``choice-by-name`` (one for all, or a mapping of names), ``feature-counts`` (an integer, a list of
-    these, or "auto") or ``any``. `at_least` and `at_most` are closed bounds, `above` and `below` open ones. `choices`
-    are the texts of a ``choice``, or texts that an ``integer`` also allows. `more` is a function that returns choices
-    of installed packages; ``"module:NAME"`` is then allowed too.
+    (bytes, or text such as 2GB), ``roles`` (names, or a mapping of them), ``texts-by-name`` and ``choice-by-name``
+    (one for all, or a mapping of names), ``feature-counts`` (an integer, a list of these, or "auto") or ``any``.
+    `at_least` and `at_most` are closed bounds, `above` and `below` open ones. `choices` are the texts of a ``choice``,
+    or texts that an ``integer`` also allows. `more` is a function that returns choices of installed packages;
+    ``"module:NAME"`` is then allowed too.
     """
 
     kind: str

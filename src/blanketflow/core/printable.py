@@ -101,8 +101,8 @@ _HARMLESS = re.compile(
 #: A harmless value: short, and without characters that could start another key.
 _PLAIN = re.compile(r"[\w.,:+*/ ()~-]{0,100}")
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?:([a-z][a-z0-9+.-]*)://|https?:/)", re.IGNORECASE)
-# What a person means by user:password@, also where the password holds a sign that would end the host. Of a web server
-# `host:80/a@b` is a port and a path.
+# user:password@ as people write it, even if the password has a character that ends the host. In web URLs `host:80/a@b`
+# is a port and a path.
 _USER = re.compile(r"[^/?#]*@")
 _LOOSE_USER = re.compile(r"[^:/?#@]*:[^@]*@")
 _LOOSE_USER_OF_WEB = re.compile(r"[^:/?#@]*:(?!\d+[/?#])[^@]*@")

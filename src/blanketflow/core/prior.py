@@ -75,7 +75,7 @@ class PriorKnowledge:
 
     @classmethod
     def joined(cls, *sources: Mapping[str, Any]) -> PriorKnowledge:
-        """Return several mappings as one. The last with tiers or groups applies, and the last cost of a feature."""
+        """Return several mappings as one: the last tiers, the last groups, and the last cost of each feature apply."""
         named = (tuple(dict.fromkeys(n for s in sources for n in s.get(key) or ())) for key in ("include", "exclude"))
         tiers = [s["tiers"] for s in sources if s.get("tiers")]
         groups = [s["feature_groups"] for s in sources if s.get("feature_groups")]
