@@ -225,7 +225,7 @@ class RoomGivenOne:
         return True
 
     def leaves_out_each(self, order: Sequence[str], *, n_rounds: int) -> bool:
-        """Return whether no test given any one column has enough rows; then one test per pair counts as not made."""
+        """Return whether no test given one column has enough rows; then one per pair and round counts as not made."""
         if min(self._widths.values(), default=0) <= self._room:
             return False
         n = n_rounds * math.comb(len(order), 2)
