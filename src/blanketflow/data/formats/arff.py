@@ -5,6 +5,7 @@ scipy's reader takes neither sparse rows, nor text, nor labels beyond ASCII; sci
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from array import array
@@ -25,8 +26,18 @@ _NUMBERS, _TEXT = ("numeric", "real", "integer"), "string"
 _MISSING = ("", "?")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PLAIN = r"""[^,\s"'{}]"""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s,{{}}%]+)\s+(.+)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s,{{}}%]+)\s*(.+)", re.IGNORECASE)
+#: What is declared, before a comment behind it.
+_DECLARED = re.compile(rf"((?:{_QUOTED}|[^%'\"])*)(%.*)?")
+_DATE = re.compile(rf"date(?:\s+({_QUOTED}|\S+))?", re.IGNORECASE).fullmatch
+#: How Weka writes dates unless the attribute says otherwise, and what the letters of a format are in Python.
+_ISO = "yyyy-MM-dd'T'HH:mm:ss"
+_LETTERS = {"yyyy": "%Y", "yy": "%y", "MMM": "%b", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d", "HH": "%H", "H": "%H"}
+_LETTERS |= {"mm": "%M", "m": "%M", "ss": "%S", "s": "%S", "Z": "%z"}
+_LETTER = re.compile(r"'([^']*)'|([A-Za-z])\2*")
 _CELL = re.compile(rf"\s*({_QUOTED}|{_PLAIN}*)\s*(,|\Z)")
+#: A label may have blanks without quotes, as Weka's users write them.
+_LABEL = re.compile(rf"\s*({_QUOTED}|[^,\"'{{}}]*)\s*(,|\Z)")
 _INDEXED_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|{_PLAIN}+)\s*(,|\Z)")
 _NOT_PLAIN = re.compile(r"""[\s"'{}]""")
 _ESCAPE, _ESCAPED = (
@@ -41,6 +52,8 @@ class _Attribute(NamedTuple):
     declared: str | list[str | None]
     #: Makes a number, or a label's position, of a cell; None for texts.
     number: Callable[[str], float] | None
+    #: Makes the text of a date as other readers have it; None for others.
+    text: Callable[[str], str] | None = None
 
 
 def read_arff(file: TableFile) -> Loaded:
@@ -83,19 +96,46 @@ def _header(name: str, path: Path, lines: Iterator[tuple[int, str]], missing: Co
 
 
 def _attribute(name: str, path: Path, at: int, attribute: str, declared: str, missing: Collection[str]) -> _Attribute:
+    if found := _DECLARED.fullmatch(declared):
+        declared = found[1].strip()
     kind = declared.lower()
+    if date := _DATE(declared):
+        return _Attribute(attribute, "date", None, _date_text(_unquoted(date[1] or "", ()) or _ISO))
+    if kind == "relational":
+        raise DataError(
+            f"{name}: {path}, line {at}: attribute {attribute!r} is relational, a table in each cell, which is not "
+            "read. Save what is needed of it as columns, in Weka by the filter MultiInstanceToPropositional."
+        )
     if kind == _TEXT:
         return _Attribute(attribute, kind, None)
     if kind in _NUMBERS:
         return _Attribute(attribute, kind, _whole if kind == "integer" else float)
-    labels = _cells(declared[1:-1], missing) if declared.startswith("{") and declared.endswith("}") else None
+    labels = _labels(declared[1:-1], missing) if declared.startswith("{") and declared.endswith("}") else None
     if labels is None:
         raise DataError(
             f"{name}: {path}, line {at}: attribute {attribute!r} has the type {shown(declared)}. Known types are "
-            "numeric, real, integer, string and {labels}: remove the attribute or declare it so."
+            "numeric, real, integer, string, date and {labels}: remove the attribute or declare it so."
         )
     places = {label: float(place) for place, label in enumerate(labels)}
     return _Attribute(attribute, labels, places.__getitem__)
+
+
+def _labels(declared: str, missing: Collection[str]) -> list[str | None] | None:
+    """Return declared labels, which may have blanks without quotes; None if they are malformed."""
+    found = _matches(_LABEL, declared)
+    return None if found is None else [_unquoted(one[1].strip(), missing) for one in found]
+
+
+def _date_text(pattern: str) -> Callable[[str], str]:
+    """Return what makes ISO's form of a date that is written in a pattern of Java."""
+    form = _LETTER.sub(lambda one: one[1] if one[2] is None else _LETTERS.get(one[0], one[0]), pattern)
+
+    def text(cell: str) -> str:
+        date = datetime.datetime.strptime(cell, form)
+        is_day = not date.time() and "%H" not in form
+        return date.date().isoformat() if is_day else date.isoformat()
+
+    return text
 
 
 def _dense(
@@ -105,9 +145,14 @@ def _dense(
     rows: Iterator[tuple[int, str]],
     missing: Collection[str],
 ) -> list[Column]:
+    has_blanks = any(
+        " " in (label or "") for one in attributes if isinstance(one.declared, list) for label in one.declared
+    )
     held: list[Any] = [[] if attribute.number is None else array("d") for attribute in attributes]
     for at, line in rows:
         cells = _cells(line, missing)
+        if cells is None and has_blanks:
+            cells = _labels(line, missing)
         if cells is None:
             raise _malformed(name, path, at, f"{shown(line)} is not a row of cells between commas")
         if len(cells) != len(attributes):
@@ -161,16 +206,17 @@ def _sparse(
 
 def _value(name: str, path: Path, at: int, attribute: _Attribute, cell: str | None) -> Any:
     """Return a cell as a number, the position of its label, or a text; NaN or None where it is missing."""
-    if attribute.number is None:
+    if attribute.number is None and (attribute.text is None or cell is None):
         return cell
     if cell is None:
         return math.nan
     try:
-        return attribute.number(cell)
+        return attribute.text(cell) if attribute.text else attribute.number(cell)  # type: ignore[misc]
     except KeyError:
         what = f"{shown(cell)} is not among the labels that are declared for {attribute.name!r}"
     except (ValueError, OverflowError):  # a whole number may not be infinite
-        what = f"{shown(cell)} is not a number, but {attribute.name!r} is declared {attribute.declared}"
+        kind = "date of its form" if attribute.text else "number"
+        what = f"{shown(cell)} is not a {kind}, but {attribute.name!r} is declared {attribute.declared}"
     raise _malformed(name, path, at, what)
 
 
