@@ -53,7 +53,7 @@ def test_sheets_by_name_and_the_first_with_cells(tmp_path):
     assert by_name({**spec, "sheet": "Second"})["age"].values.tolist() == [32, 41, 28, 56]
     raw = read_source("demo", spec, 0)
     assert raw.features["age"].values.tolist() == [31, 40, 27, 55]
-    assert [what for what, _ in raw.found] == ["sheet 'First', the first of 2 (the others: 'Second')"]
+    assert [one.what for one in raw.found] == ["sheet 'First', the first of 2 (the others: 'Second')"]
 
 
 def test_what_is_wrong_with_the_first_sheet_names_the_others(tmp_path):

@@ -199,12 +199,24 @@ def test_other_layouts(tmp_path, by_arrow):
     path = tmp_path / "t.csv"
     for content, asked in [
         ("a b\n1  2\n", {}),
-        ("a,b\n1,2\n#3\n", {"comment": "#"}),
+        ("a,b\n'1',2\n", {"quote": "'"}),
         ("a\u00a7b\n1\u00a72\n", {"sep": "\u00a7"}),
     ]:
         path.write_text(content * 1, encoding="utf-8")
         assert [column[0] for column in by_both(path, asked=asked)[0]] == ["a", "b"]
     assert not by_arrow
+    for comments in ("#x,1\n\n#\na,b\n#", "a,b\n#1,2,3\n"):
+        path.write_text(comments + "\n1,2\n# 3\n" * 30 + "#", encoding="utf-8")
+        assert [column[0] for column in by_both(path, asked={"comment": "#"})[0]] == ["a", "b"]
+    assert by_arrow == [True] * 2
+    by_arrow.clear()
+    with pytest.MonkeyPatch.context() as patch:  # comments fill some blocks, and the last row has no line end
+        patch.setattr(text_by_arrow, "_BLOCK", 16)
+        patch.setattr(text_by_arrow, "_BLOCK_OF_COLUMN", 0)
+        path.write_text("# a long line\n" * 20 + "a,b\n" + "1,2\n" * 20 + "3,4", encoding="utf-8")
+        assert len(by_both(path)[0]) == len(by_both(path, asked={"comment": "#"})[0]) == 2
+    assert by_arrow == [True] * 2
+    by_arrow.clear()
     path.write_text("# made, by us\n\n,a,b\n" + "".join(f"r{j},{j},x\n" for j in range(40)), encoding="utf-8")
     found = by_both(path)
     assert [column[0] for column in found[0]] == ["a", "b"] and len(found[1]) == 2

@@ -34,7 +34,7 @@ def both(path, **asked):
         assert (one.name, one.kind, one.levels) == (other.name, other.kind, other.levels)
         assert np.array_equal(one.numbers(), other.numbers(), equal_nan=True)
     assert whole.found == head.found == list(first.found)
-    return columns, [what for what, _ in whole.found]
+    return columns, [one.what for one in whole.found]
 
 
 def holds(columns, frame):

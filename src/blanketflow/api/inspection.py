@@ -12,6 +12,7 @@ from ..ci import get_ci_test
 from ..core.cards import CATEGORICAL
 from ..core.column_checks import tokens
 from ..core.registry import discover, look_up
+from ..data.dialect import found_line
 from ..data.findings import Finding, findings
 from ..data.findings.finding import MOST_COLUMNS
 from ..data.findings.quality import ColumnSummary, class_counts, summarise
@@ -112,10 +113,16 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     )
 
 
-def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None]:
-    """Return the number of rows, the first columns, and the target that the source itself names, if any."""
+def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None, str | None]:
+    """Return the number of rows, the first columns, the source's own target and what is odd about it; each or None."""
     found = read_columns("table", spec)
-    return found.columns[0].n_rows, [summarise(column) for column in islice(found.columns, MOST_COLUMNS)], found.target
+    told = found_line(found.found)
+    return (
+        found.columns[0].n_rows,
+        [summarise(column) for column in islice(found.columns, MOST_COLUMNS)],
+        found.target,
+        told,
+    )
 
 
 #: Words by which people call what they want to predict.

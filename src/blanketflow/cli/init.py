@@ -61,7 +61,9 @@ def _guessed_target(table: str, more: Sequence[str]) -> str | None:
     """
     from ..api.inspection import inspect_columns, likely_targets
 
-    _, columns, known = inspect_columns(dataset_spec(table, None, more))
+    _, columns, known, told = inspect_columns(dataset_spec(table, None, more))
+    if told:
+        note(told)
     if known is not None:
         return None
     likely = likely_targets(columns)

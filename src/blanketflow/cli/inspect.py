@@ -28,17 +28,19 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
     from ..api.inspection import inspect_columns, inspect_table, likely_targets
 
     spec = dataset_spec(table, target, data_set or ())
-    n_rows, columns, known_target = inspect_columns(spec) if target is None else (0, [], target)
+    n_rows, columns, known_target, told = inspect_columns(spec) if target is None else (0, [], target, None)
     if known_target is None:
         targets = likely_targets(columns)
         if as_json:
             names = [target.name for target in targets]
             reasons = {target.name: target.reasons for target in targets}
             of = {"suggested_targets": names, "reasons": reasons}
-            show_json({"n_rows": n_rows, "columns": [vars(c) for c in columns], **of})
+            show_json({"n_rows": n_rows, "columns": [vars(c) for c in columns], "reading": told, **of})
         else:
             _show_columns(f"{n_rows} rows, {len(columns)} columns", columns)
-            _show_targets(table, targets)
+            if told:
+                show(_filled(f"reading: {told}"))
+            _show_targets(table, targets, data_set or [])
         return
     seen = inspect_table(spec)
     if as_json:
@@ -78,12 +80,13 @@ def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> 
     show(f"    blanketflow init {of}")
 
 
-def _show_targets(table: str, targets: list[LikelyTarget]) -> None:
+def _show_targets(table: str, targets: list[LikelyTarget], more: list[str]) -> None:
     heading("\nWhich column is the target? A guess by names, places and values" + (":" if targets else " found none."))
     if targets:
         show_table(["column", "why"], [(target.name, ", ".join(target.reasons)) for target in targets])
     name = shlex.quote(targets[0].name) if targets else "COLUMN"
-    show(f"\nNext:\n  blanketflow inspect {shlex.quote(redacted_text(table))} --target {name}")
+    of = f" --data-set {shlex.join(more)}" if more else ""
+    show(f"\nNext:\n  blanketflow inspect {shlex.quote(redacted_text(table))} --target {name}{of}")
 
 
 def _show_columns(title: str, columns: list[ColumnSummary]) -> None:

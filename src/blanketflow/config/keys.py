@@ -116,8 +116,9 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         "names",
         Parameter(
             "choice",
-            "First line of a CSV file: column names, or none. Without names, columns are x0, x1, ...",
-            choices=("names", "none"),
+            "First line of a CSV file or sheet: names of columns, unless it plainly is a row of values, which is told; "
+            "numbers: names, though they are numbers; none: columns are x0, x1, ...",
+            choices=("names", "none", "numbers"),
         ),
     ),
     "query": (None, Parameter("text", "SQL query that returns the table; for databases.", nullable=True)),
@@ -256,6 +257,56 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
             "text", "Comment character of a CSV file, such as #. Lines that begin with it are skipped.", nullable=True
         ),
     ),
+    "quote": (
+        None,
+        Parameter(
+            "choice",
+            'Sign around cells of a CSV file, " by default; none: quotes are signs like others.',
+            choices=("none", '"', "'"),
+            nullable=True,
+        ),
+    ),
+    "skip_rows": (
+        None,
+        Parameter(
+            "integer",
+            "Rows (lines of a CSV file) above the header to leave out; found out by default where it is plain.",
+            at_least=0,
+            nullable=True,
+        ),
+    ),
+    "header_row": (
+        None,
+        Parameter(
+            "integer",
+            "Number of the row (line of a CSV file) with the names, from 1, in place of skip_rows.",
+            at_least=1,
+            nullable=True,
+        ),
+    ),
+    "units_row": (
+        None,
+        Parameter(
+            "integer",
+            "Number of a row below the header with units, which is left out; 0: there is none; found out by default "
+            "where it is plain.",
+            at_least=0,
+            nullable=True,
+        ),
+    ),
+    "duplicate_names": (
+        None,
+        Parameter(
+            "choice",
+            "Names of columns that occur more than once: an error, which is the default, or numbered, as in a, a_2.",
+            choices=("error", "number"),
+            nullable=True,
+        ),
+    ),
+    "rename": (
+        None,
+        Parameter("any", "New names of columns by their number, from 1, such as {4: weight}.", nullable=True),
+    ),
     "sheet": (
         None,
         Parameter("text", "Sheet of an .xlsx workbook; by default the first sheet with cells.", nullable=True),
@@ -300,10 +351,14 @@ ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
     *("more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),
     *("max_memory", "max_rows", "within", "imputations", "shards"),
+    *("quote", "skip_rows", "header_row", "units_row", "duplicate_names", "rename"),
     *PRIOR,
 )
-#: Keys about the text format of a file.
-OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
+#: Keys that say how a file is written.
+OF_FILES = (
+    *("encoding", "sep", "quote", "decimal", "thousands", "comment", "sheet"),
+    *("skip_rows", "header_row", "units_row", "duplicate_names", "rename"),
+)
 SPLITS: dict[str, tuple[Any, Parameter]] = {
     "evaluation": (
         5,

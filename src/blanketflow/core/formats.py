@@ -89,7 +89,17 @@ def _own(function: str, **more: Any) -> Format:
     return Format(f"blanketflow.data.{function}", **more)
 
 
-_TEXT = ("encoding", "sep", "decimal", "thousands", "comment", "missing_values")
+_LAYOUT = (
+    "skip_rows",
+    "header_row",
+    "units_row",
+    "duplicate_names",
+    "rename",
+    "decimal",
+    "thousands",
+    "missing_values",
+)
+_TEXT = ("encoding", "sep", "quote", "comment", *_LAYOUT)
 _ZIP, _HDF = rb"PK\x03\x04", rb"\x89HDF\r\n\x1a\n"
 _STATISTICS: dict[str, Any] = {
     "keys": ("encoding",),
@@ -103,7 +113,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "csv": _own("formats.tables:read_csv", keys=_TEXT),
         "xlsx": _own(
             "formats.excel:read_xlsx",
-            keys=("decimal", "thousands", "sheet", "missing_values"),
+            keys=("sheet", *_LAYOUT),
             missing=_FORMULA_ERRORS,
         ),
         "parquet": _own("formats.tables:read_parquet_file", begins=b"PAR1"),

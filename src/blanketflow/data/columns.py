@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
 from ..core.column import MatrixColumns, SparseColumns, WideColumns
-from ..core.errors import DataError, did_you_mean
+from ..core.errors import ConfigError, DataError, did_you_mean
+from ..core.printable import listed
 from ..core.table import Column, Table
+from .dialect import Dialect
 
 #: Number of cells processed at a time.
 CELLS = 2**22
@@ -124,43 +128,53 @@ _EDGES = re.compile(r"(^|\n) | (\n|$)")
 LONGEST_NAME = 1_000
 
 
-def check_names(name: str, names: Sequence[str]) -> None:
-    """Raise `DataError` if column names are blank, repeated, longer than a chart can hold, or look the same."""
+def check_names(name: str, names: Sequence[str], first: int | None = None) -> None:
+    """Raise `DataError` if column names are blank, repeated, longer than a chart can hold, or look the same.
+
+    If the key `rename` can change them, `first` is the number of the first one.
+    """
     if all(map(str.strip, names)) and len(set(names)) == len(names) and max(map(len, names), default=0) <= LONGEST_NAME:
-        _check_alike(name, names)
+        _check_alike(name, names, first)
         return
     seen: set[str] = set()
-    for position, column in enumerate(names, 1):
+    for position, column in enumerate(names, first or 1):
         if not column.strip():
             what = ""
             if position == 1:
                 what = " If it numbers the rows, save the table without it (in pandas: to_csv(path, index=False))."
             elif position == len(names):
                 what = " If all lines end with a separator, remove those."
-            raise DataError(f"{name}: column {position} has no name. Give every column a name in the header.{what}")
+            raise DataError(f"{name}: {without_name(position, bool(first))}{what}")
         if len(column) > LONGEST_NAME:
             raise DataError(
                 f"{name}: the name of column {position} has {len(column):,} characters and begins with "
                 f"{column[:40]!r}. Shorten it to {LONGEST_NAME:,}, or look whether a separator is missing."
             )
         if column in seen:
-            raise DataError(f"{name}: column name {column!r} occurs more than once. Rename one of them.")
+            what = f", as by rename: {{{position}: NAME}}, or set duplicate_names: number" if first else ""
+            raise DataError(f"{name}: column name {column!r} occurs more than once. Rename one of them{what}.")
         seen.add(column)
 
 
-def _check_alike(name: str, names: Sequence[str]) -> None:
+def without_name(position: int, can_rename: bool) -> str:
+    """Return what to do about a column without a name."""
+    how = f", or by rename: {{{position}: NAME}}" if can_rename else ""
+    return f"column {position} has no name. Give every column a name in the header{how}."
+
+
+def _check_alike(name: str, names: Sequence[str], first: int | None) -> None:
     """Raise `DataError` if two column names look the same and are not: nobody could tell them apart in a result."""
     seen: dict[str, str] = {}
     has_space = " " in "".join(names)
     for column in names:
         if not column.isascii() or not column.isprintable() or (has_space and column != " ".join(column.split())):
             seen[look(column)] = column
-    for column in names if seen else ():
+    for position, column in enumerate(names if seen else (), first or 1):
         other = seen.get(look(column), column)
         if other != column:
             raise DataError(
                 f"{name}: the column names {column!a} and {other!a} look the same, but are of different characters. "
-                "Rename one of them."
+                f"Rename one of them{f', as by rename: {{{position}: NAME}}' if first else ''}."
             )
 
 
@@ -192,6 +206,62 @@ def which_column(column: str, known: Collection[str]) -> str:
     return did_you_mean(column, known)
 
 
+# --- the names in a header: changed by keys; columns without names and cells are left out ----------------------------
+
+
+class Names(NamedTuple):
+    """The names of the columns of a table of text, as its keys change them, and the places of columns without one."""
+
+    names: list[str]
+    nameless: list[int]
+
+    def named(self, name: str, columns: Sequence[Column], dialect: Dialect) -> list[Column]:
+        """Return the columns that have names; `DataError` if another one has cells."""
+        for at in self.nameless:
+            if columns[at].n_missing() < columns[at].n_rows:
+                raise DataError(f"{name}: {without_name(at + 1, can_rename=True)}")
+        if n := len(self.nameless):
+            dialect.say(f"{n} column{'s' if n > 1 else ''} without a name and without cells, left out")
+        return [column for at, column in enumerate(columns) if at not in self.nameless]
+
+
+def names_in_header(name: str, header: Sequence[str], dialect: Dialect) -> Names:
+    """Return the names in a header, whose first cell may be `UNNAMED`; raises as `check_names` does.
+
+    Columns without names get one for the time of reading.
+    """
+    names = list(header)
+    renamed = {int(place): column.strip() for place, column in (dialect.rename or {}).items()}
+    for place, column in renamed.items():
+        if place > len(names):
+            raise ConfigError(f"{name}: rename names column {place}, and the table has {len(names)}.")
+        names[place - 1] = column
+    first = 1 if names[0] == UNNAMED and len(names) > 1 else 0
+    if dialect.duplicate_names == "number":
+        number_repeated(names, dialect)
+    nameless = [at for at in range(first, len(names)) if not names[at]]
+    taken = {*names}
+    for at in nameless:
+        names[at] = next(one for n in count() if (one := f"column {at + 1}{'_' * n}") not in taken)
+        taken.add(names[at])
+    check_names(name, names[first:], first + 1)
+    return Names(names, nameless)
+
+
+def number_repeated(names: list[str], dialect: Dialect) -> None:
+    """Number names that occur more than once, and report it."""
+    times, taken, made = Counter[str](), {*names}, []
+    for at, column in enumerate(names):
+        times[column] += 1
+        if column and times[column] > 1:
+            numbers = count(times[column])
+            names[at] = next(one for n in numbers if (one := f"{column}_{n}") not in taken)
+            taken.add(names[at])
+            made.append(f"{names[at]} (column {at + 1})")
+    if made:
+        dialect.say(f"names that occur more than once, numbered: {listed(made)}", "duplicate_names")
+
+
 # --- a first column without a name, which numbers or names the rows, as R and pandas write it -------------------------
 
 #: What such a column is called until it is left out.
@@ -204,11 +274,16 @@ def with_row_names(header: list[str], rows: Iterator[list[str]]) -> tuple[list[s
     >>> with_row_names(["a", "b"], iter([["1", "3", "4"]]))[0]
     ['', 'a', 'b']
     """
-    first = next(rows, None)
+    first = next(filter(None, rows), None)
     if first is None:
         return header, rows
-    if len(first) == len(header) + 1 and first[0].strip() and first[-1].strip() and len(header) > 1:
+    more = len(first) - len(header)
+    if more == 1 and first[0].strip() and first[-1].strip() and len(header) > 1:
         header = [UNNAMED, *header]
+    elif more > 0 and not any(map(str.strip, first[-more:])):  # separators at the ends of rows
+        header = [*header, *[UNNAMED] * more]
+    elif more < 0 and not any(header[more:]):  # or of the header
+        header = header[:more]
     return header, chain([first], rows)
 
 

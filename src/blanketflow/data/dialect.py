@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
-import itertools
 import re
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
@@ -16,17 +13,27 @@ from ..core.errors import ConfigError, DataError, shown
 from ..core.printable import listed
 from ..core.table import Column
 
+#: The keys of a data set that say where its table stands in a text or sheet, and what its columns are called.
+LAYOUT_KEYS = ("skip_rows", "header_row", "units_row", "duplicate_names", "rename")
 #: The keys of a data set that say how its text is written.
-KEYS = ("encoding", "sep", "decimal", "thousands", "comment")
+KEYS = ("encoding", "sep", "quote", "decimal", "thousands", "comment", *LAYOUT_KEYS)
+#: Those that name a column.
+_NAMING = ("target", "groups", "weights", "within")
+#: What is said of a column that names the rows.
+ROW_NAMES = "a first column without a name, which numbers or names the rows and is left out"
 #: Words for a separator that YAML or a shell would change.
 _SEPARATORS = {"\\t": "\t", "tab": "\t"}
 
 
 class FoundOut(NamedTuple):
-    """One property that was detected, and the key that overrides it, if any."""
+    """One property that was detected, and the key that overrides it, if any.
+
+    With `proposed`, what was detected changes nothing until the keys are set as this says.
+    """
 
     what: str
     key: str | None
+    proposed: str = ""
 
 
 @dataclass
@@ -42,9 +49,21 @@ class Dialect:
     decimal: str | None = None
     thousands: str | None = None
     comment: str | None = None
+    quote: str | None = None
+    skip_rows: int | None = None
+    header_row: int | None = None
+    units_row: int | None = None
+    duplicate_names: str | None = None
+    rename: Mapping[Any, str] | None = None
     header: bool = True
+    #: Columns that the spec names: a first line that holds one is a header.
+    named: frozenset[str] = frozenset()
+    #: Whether the first line is a header even if it holds numbers only.
+    has_names: bool = False
     #: Whether cells that are numbers come as Python writes them, as from a workbook, whatever its texts look like.
     has_numbers: bool = False
+    #: The column without a name that was left out, since it names the rows.
+    row_names: Column | None = None
     found: list[FoundOut] = field(default_factory=list)
 
     @classmethod
@@ -52,11 +71,13 @@ class Dialect:
         """Return the dialect that a data set's spec sets."""
         asked = {key: spec.get(key) for key in KEYS}
         asked["sep"] = _SEPARATORS.get(asked["sep"] or "", asked["sep"])
-        return cls(**asked, header=spec.get("header") != "none")
+        named = frozenset(spec[key] for key in _NAMING if isinstance(spec.get(key), str))
+        header = spec.get("header")
+        return cls(**asked, header=header != "none", named=named, has_names=header == "numbers")
 
-    def say(self, what: str, key: str | None = None) -> None:
+    def say(self, what: str, key: str | None = None, proposed: str = "") -> None:
         """Add a property that was detected."""
-        self.found.append(FoundOut(what, key))
+        self.found.append(FoundOut(what, key, proposed))
 
 
 def check_dialect(where: str, spec: Mapping[str, Any]) -> None:
@@ -75,6 +96,20 @@ def check_dialect(where: str, spec: Mapping[str, Any]) -> None:
         raise ConfigError(f'{where}: thousands is {shown(asked.thousands)}, but must be one sign, such as "." or " ".')
     if asked.comment is not None and not asked.comment.strip():
         raise ConfigError(f'{where}: comment is {shown(asked.comment)}, but must be what such lines begin with: "#".')
+    if asked.header_row is not None and asked.skip_rows is not None:
+        raise ConfigError(
+            f"{where}: set either header_row or skip_rows: the header is the first row that is not skipped."
+        )
+    if asked.header_row is not None and not asked.header:
+        raise ConfigError(f"{where}: header_row is where the header stands, and header: none says there is none.")
+    if asked.units_row is not None and 0 < asked.units_row <= (asked.header_row or asked.skip_rows or 0):
+        raise ConfigError(f"{where}: units_row is {asked.units_row}, but the row of units stands below the header.")
+    for place, column in (asked.rename or {}).items():
+        if not re.fullmatch("[1-9][0-9]*", str(place)) or not isinstance(column, str) or not column.strip():
+            raise ConfigError(
+                f"{where}: rename has {shown(place)}: {shown(column)}. Write the number of a column and its new name, "
+                "such as rename: {4: weight}."
+            )
     if asked.thousands is not None and asked.thousands == (asked.decimal or "."):
         raise ConfigError(
             f"{where}: {shown(asked.thousands)} cannot stand both before decimals and between thousands. Set decimal "
@@ -88,7 +123,14 @@ def found_told(found: Sequence[FoundOut]) -> str | None:
     >>> found_told([FoundOut("decimal commas in a", "decimal"), FoundOut("blanks between cells", "sep")])
     'found out how the file is written: decimal commas in a; blanks between cells'
     """
-    return f"found out how the file is written: {'; '.join(one.what for one in found)}" if found else None
+    taken, proposed = _parted(found)
+    told = [f"found out how the file is written: {'; '.join(one.what for one in taken)}"] if taken else []
+    return "; ".join([*told, *(one.what for one in proposed)]) or None
+
+
+def _parted(found: Sequence[FoundOut]) -> tuple[list[FoundOut], list[FoundOut]]:
+    """Return what was found out and counts, and what is only proposed."""
+    return [one for one in found if not one.proposed], [one for one in found if one.proposed]
 
 
 def found_way_out(found: Sequence[FoundOut]) -> str:
@@ -97,13 +139,15 @@ def found_way_out(found: Sequence[FoundOut]) -> str:
     >>> found_way_out([FoundOut("decimal commas in a", "decimal"), FoundOut("blanks between cells", "sep")])
     'If that is wrong, set decimal and sep.'
     """
-    keys = list(dict.fromkeys(one.key for one in found if one.key))
+    taken, proposed = _parted(found)
+    keys = list(dict.fromkeys(one.key for one in taken if one.key))
     to_set = [key for key in keys if key != "categorical"]
     named = [f"set {' and '.join(to_set)}"] if to_set else []
     named += ["list the column under categorical"] if to_set != keys else []
-    if len(found) > sum(one.key is not None for one in found):  # row names, which no key speaks of
+    if len(taken) > sum(one.key is not None for one in taken):  # row names, which no key speaks of
         named.append("name it in the header")
-    return f"If that is wrong, {', or '.join(named)}."
+    told = [f"If that is wrong, {', or '.join(named)}."] if taken else []
+    return " ".join([*told, *(one.proposed for one in proposed)])
 
 
 def found_line(found: Sequence[FoundOut]) -> str | None:
@@ -199,82 +243,6 @@ class Recoded(io.RawIOBase):
         n = min(len(buffer), len(self._left))
         buffer[:n], self._left = self._left[:n], self._left[n:]
         return n
-
-
-# --- what the beginning of a text table tells: what separates its cells, and which lines above it are comments --------
-
-DELIMITERS = ",;\t|"
-#: How much of a file is looked at.
-SAMPLE_BYTES, _SAMPLE_ROWS = 64_000, 100
-
-
-class Layout(NamedTuple):
-    """What the first bytes of a text show: the separator, and the number of comment lines above the header."""
-
-    delimiter: str
-    n_comments: int = 0
-
-
-def layout_of(sample: bytes, dialect: Dialect) -> Layout:
-    """Return the layout of a text that begins with these bytes of UTF-8; comments above the header are reported."""
-    text = sample.decode("utf-8-sig", errors="ignore")
-    n_comments = 0 if dialect.comment else _comments_above(text, dialect)
-    if n_comments:
-        dialect.say(f"{n_comments} line{'s' if n_comments > 1 else ''} above the table that begin with #", "comment")
-    lines = _lines(text)[n_comments:]
-    text = "".join(line for line in lines if not dialect.comment or not line.startswith(dialect.comment))
-    return Layout(_find_delimiter(text.lstrip("\r\n"), dialect), n_comments)
-
-
-def _comments_above(text: str, dialect: Dialect) -> int:
-    """Return how many lines at the beginning are comments: the last one that begins with # may be the header."""
-    lines = _lines(text)
-    n = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
-    if not n or not dialect.header:
-        return n
-    rest = "".join(lines[n - 1 :])
-    splits, same, _ = _fit(rest, _find_delimiter(rest, dialect))
-    return n - 1 if splits and same > 0.5 else n
-
-
-def _lines(text: str) -> list[str]:
-    """Return the lines of a text with their ends, as a reader of CSV sees them: a form feed ends none."""
-    return list(io.StringIO(text, newline=""))
-
-
-def _find_delimiter(text: str, dialect: Dialect) -> str:
-    """Return the delimiter in the first line that splits the first rows best; a blank if no other one is there."""
-    if dialect.sep:
-        return dialect.sep
-    header = text.partition("\n")[0] if dialect.header else text.lstrip().partition("\n")[0].rstrip()
-    found = [delimiter for delimiter in DELIMITERS if delimiter in header and delimiter != dialect.decimal]
-    if not found:
-        return " " if " " in header and (not dialect.header or _fits_blank(text)) else DELIMITERS[0]
-    return found[0] if len(found) == 1 else max(found, key=lambda delimiter: _fit(text, delimiter))
-
-
-def _fits_blank(text: str) -> bool:
-    """Whether blanks split all rows of a text into as many cells as its header, or into one more."""
-    widths: list[int] = []
-    lines = _lines(text)[: _SAMPLE_ROWS + 1]
-    with suppress(csv.Error):
-        reader = csv.reader(map(str.strip, lines), delimiter=" ", skipinitialspace=True, strict=True)
-        widths.extend(len(row) for row in reader if row)
-    others = set(widths[1:])
-    return len(others) == 1 and widths[0] > 1 and others <= {widths[0], widths[0] + 1}
-
-
-def _fit(text: str, delimiter: str) -> tuple[bool, float, int]:
-    """Return how well a delimiter splits a text: whether it does, the share of rows as long as the first, its cells.
-
-    csv.Sniffer would do, but its regular expressions take minutes for files with many quotes.
-    """
-    widths: list[int] = []
-    with suppress(csv.Error):  # reading the file reports it
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        widths.extend(itertools.islice((len(row) for row in reader if row), _SAMPLE_ROWS))
-    first = widths[0] if widths else 0
-    return first > 1, widths.count(first) / max(len(widths), 1), first
 
 
 # --- numbers of a text table with decimal commas or signs between thousands: found out over all columns, and read -----

@@ -14,17 +14,15 @@ from typing import Any, BinaryIO
 
 from ..core.errors import DataError
 from ..core.table import Column
-from .columns import UNNAMED, check_names, name_rows, with_row_names
+from .columns import UNNAMED, check_names, name_rows, names_in_header, with_row_names
 from .columns_of_text import columns_of_rows
 from .dialect import (
-    SAMPLE_BYTES,
+    ROW_NAMES,
     SINGLE_BYTE,
     Dialect,
     Head,
-    Layout,
     Recoded,
     is_single_byte,
-    layout_of,
     marked_encoding,
 )
 from .input_file import (
@@ -44,6 +42,7 @@ from .input_file import (
     readable,
 )
 from .missing_markers import MissingMarkers
+from .text_layout import Layout, layout_of, sample_of
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
@@ -80,7 +79,7 @@ def read_text(
 
     def read(encoding: str) -> list[Column]:
         with _text_opened(name, path, encoding) as raw:
-            layout = layout_of(raw.read(SAMPLE_BYTES), dialect)
+            layout = layout_of(sample_of(raw), dialect)
         with _text_opened(name, path, encoding) as raw:
             guard = RowGuard(name, path, raw, layout.delimiter)
             with io.TextIOWrapper(guarded(guard), encoding="utf-8-sig", newline="") as lines:
@@ -108,7 +107,7 @@ def read_head(
             head, ended = _read_head(name, path, raw, dialect)
             lines = head if ended else head[: head.rfind(b"\n") + 1]
             text = io.StringIO(lines.decode("utf-8-sig"), newline="")
-            layout = layout_of(head[:SAMPLE_BYTES], dialect)
+            layout = layout_of(sample_of(io.BytesIO(head)), dialect)
             columns = _parse(name, text, layout, as_text, dialect, markers, drop, cut=not ended)
             n_bytes = _size(stored) if encoding == UTF_8 else _size(stored) * recoded.n_made / recoded.n_read
             return Head(columns, 1.0 if ended else max(n_bytes, len(head)) / len(lines), dialect.found)
@@ -152,13 +151,14 @@ def _by_arrow(
     """Return what reads a file by pyarrow; None if it cannot read the layout, or takes as long to import and begin."""
     with open(path, "rb") as stored:
         n_bytes = _size(stored)
-    if n_bytes < ARROW_BYTES or not layout.delimiter.isascii() or layout.delimiter == " " or dialect.comment:
+    is_plain = layout.delimiter.isascii() and layout.delimiter != " " and layout.quote == '"'
+    if n_bytes < ARROW_BYTES or not is_plain or not (layout.comment or "").isascii():
         return None
     from .text_by_arrow import columns_by_arrow
 
     rows = partial(_text_opened, name, path, encoding)
     count = Unpacking(name, path).add if is_packed(path) else None
-    return partial(columns_by_arrow, name, rows, n_bytes, layout.delimiter, count)
+    return partial(columns_by_arrow, name, rows, n_bytes, layout.delimiter, layout.comment, count)
 
 
 def _read_head(name: str, path: Path, raw: BinaryIO, dialect: Dialect) -> tuple[bytes, bool]:
@@ -167,7 +167,7 @@ def _read_head(name: str, path: Path, raw: BinaryIO, dialect: Dialect) -> tuple[
     parts, n_lines, n_bytes, ended = [head], head.count(b"\n"), len(head), len(head) < HEAD_BYTES
     if ended or n_lines >= _MIN_HEAD_LINES:
         return head, ended
-    delimiter = layout_of(head[:SAMPLE_BYTES], replace(dialect, found=[])).delimiter
+    delimiter = layout_of(sample_of(io.BytesIO(head)), replace(dialect, found=[])).delimiter
     rest = guarded(RowGuard(name, path, raw, delimiter, by_line=True))
     while not ended and n_lines < _MIN_HEAD_LINES and (n_bytes < _MOST_HEAD_BYTES or n_lines < _FEWEST_HEAD_LINES):
         more = rest.read(HEAD_BYTES)
@@ -198,10 +198,17 @@ def _parse(
     by_arrow: Callable[..., list[Column] | None] | None = None,
 ) -> list[Column]:
     is_blank = layout.delimiter == " "
-    lines = _without_comments(lines, layout.n_comments, dialect.comment)
+    lines = _without_comments(lines, layout)
     lines = map(str.strip, lines) if is_blank else lines
     # Strict, because otherwise a quote that is not closed makes one cell of all rows up to the next quote.
-    reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=is_blank, strict=True)
+    reader = csv.reader(
+        lines,
+        delimiter=layout.delimiter,
+        skipinitialspace=is_blank,
+        strict=True,
+        quotechar=layout.quote,
+        quoting=csv.QUOTE_MINIMAL if layout.quote else csv.QUOTE_NONE,
+    )
     quoted = _well_quoted(name, reader, cut)
     with long_cells():
         n_above, first = 0, next(quoted, None)
@@ -213,18 +220,22 @@ def _parse(
             raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
         if guard is not None:
             guard.row_ended()
-        header = [cell.strip() for cell in first] if dialect.header else [f"x{j}" for j in range(len(first))]
+        header = [cell.strip() for cell in first] if layout.has_header else [f"x{j}" for j in range(len(first))]
         n_names = len(header)
-        n_above = reader.line_num if dialect.header else n_above
-        if dialect.header:
+        n_above = reader.line_num if layout.has_header else n_above
+        if layout.has_header:
             header, quoted = with_row_names(header, quoted)
+        names = names_in_header(name, header, dialect)
+        header = names.names
         names_rows = header[0] == UNNAMED and len(header) > 1
-        check_names(name, header[1:] if names_rows else header)
-        columns = by_arrow and by_arrow(n_above, header, as_text, markers, dialect, drop)
+        columns = None
+        if by_arrow and layout.units <= n_above + 1:
+            columns = by_arrow(max(n_above, layout.units), header, as_text, markers, dialect, drop)
         if columns is None:
-            rows = quoted if dialect.header else itertools.chain([first], quoted)
+            rows = quoted if layout.has_header else itertools.chain([first], quoted)
             rows = _checked_rows(name, rows, reader, header, cut, drop, guard)
             columns = columns_of_rows(name, header, rows, as_text, markers, count, dialect, drop)
+    columns = names.named(name, columns, dialect)
     if not names_rows:
         return columns
     is_short = len(header) > n_names
@@ -232,15 +243,17 @@ def _parse(
         if is_short:
             raise DataError(f"{name}: line 2 has {len(header)} cells, but the header has {n_names}. {ONE_MORE}")
         check_names(name, header)
-    dialect.say("a first column without a name, which numbers or names the rows and is left out")
+    dialect.say(ROW_NAMES)
+    dialect.row_names = columns[0]
     return columns[1:]
 
 
-def _without_comments(lines: Iterable[str], n_first: int, mark: str | None) -> Iterator[str]:
-    """Yield lines, with blank ones in place of the first `n_first` and those that begin with a mark."""
-    for at, line in enumerate(lines):
-        is_comment = at < n_first or (mark is not None and line.startswith(mark))
-        yield "\n" if is_comment else line
+def _without_comments(lines: Iterable[str], layout: Layout) -> Iterator[str]:
+    """Yield lines, with blank ones in place of those above the header, of comments and of units."""
+    mark = layout.comment
+    for number, line in enumerate(lines, 1):
+        is_left_out = number <= layout.n_above or number == layout.units or (mark is not None and line.startswith(mark))
+        yield "\n" if is_left_out else line
 
 
 def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
@@ -257,7 +270,7 @@ def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
             return  # the head ends within a quoted cell
         raise DataError(
             f"{name}: line {line}: a quote is not closed, or text follows a closing one ({error}). Write quotes "
-            "within a cell twice, or remove them."
+            "within a cell twice, or set quote: none if they are signs like others."
         ) from error
 
 
@@ -280,6 +293,8 @@ def _checked_rows(
                 row = check_cells(name, reader.line_num, header, row, set(drop))
         if len(row) == width:
             yield row
+        elif len(row) > width and not any(map(str.strip, row[width:])):  # separators at its end
+            yield row[:width]
         elif row:
             line = reader.line_num
             if cut and next(rows, None) is None:
@@ -292,7 +307,7 @@ def _checked_rows(
 def _way_out(n_cells: int, width: int) -> str:
     """Return what to do if the first row does not fit the header: then the others seldom do."""
     if width == 1:
-        return "The header must be the first line: remove what stands above it."
+        return "If the names stand in another line, set header_row to its number."
     if n_cells == width + 1:
         return ONE_MORE
     return "Mend that line, or the header if all rows are so."

@@ -6,6 +6,7 @@ step is only taken where the csv module and `column_of_texts` certainly give the
 
 from __future__ import annotations
 
+import re
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
@@ -42,6 +43,8 @@ class Rows(NamedTuple):
 
     opened: Callable[[], AbstractContextManager[BinaryIO]]
     delimiter: str
+    #: What lines begin with that are left out.
+    comment: str | None
     #: Is told how many bytes the numbers of each block take in memory, and may raise.
     count: Callable[[int], None] | None
     #: Lines above the first row, and cells of each row.
@@ -61,6 +64,12 @@ class Rows(NamedTuple):
         n_above = self.n_above
         # Not by its reader of streams, whose threads wait for each other for ever after an error.
         for block in self._whole_rows():
+            n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+            if not block.strip() or n_above >= n_lines:  # nothing else, as above a long table of comments
+                if n_above and b"\r" in block.replace(b"\r\n", b""):
+                    raise _UnlikeError  # which ends a line as well
+                n_above = max(n_above - n_lines, 0)
+                continue
             at_once = {"use_threads": False, "block_size": len(block) + 1}
             options = csv.ReadOptions(column_names=names, skip_rows=n_above, **at_once)
             found = csv.read_csv(pa.BufferReader(block), options, written, texts)
@@ -75,15 +84,16 @@ class Rows(NamedTuple):
         size = min(max(_BLOCK, _BLOCK_OF_COLUMN * self.width), _MOST_BLOCK)
         with self.opened() as raw:
             rest, is_first = b"", True
+            mark = self.comment and re.compile(rb"^%b[^\r\n]*" % re.escape(self.comment.encode()), re.MULTILINE)
             while more := raw.read(max(size, len(rest))):
                 rest += more
                 if end := _end_of_rows(rest):
-                    yield self._checked(rest[:end], is_first)
+                    yield self._checked(mark.sub(b"", rest[:end]) if mark else rest[:end], is_first)
                     rest, is_first = rest[end:], False
                 elif len(rest) > _MOST_BLOCK:
                     raise _UnlikeError
             if rest:
-                yield self._checked(rest, is_first)
+                yield self._checked(mark.sub(b"", rest) if mark else rest, is_first)
 
     def _checked(self, block: bytes, is_first: bool) -> bytes:
         """Return whole rows; raises if they may be read otherwise.
@@ -215,6 +225,7 @@ def columns_by_arrow(
     opened: Callable[[], AbstractContextManager[BinaryIO]],
     n_bytes: int,
     delimiter: str,
+    comment: str | None,
     count: Callable[[int], None] | None,
     n_above: int,
     header: Sequence[str],
@@ -232,7 +243,7 @@ def columns_by_arrow(
 
     if n_bytes < COLUMN_BYTES * len(header):
         return None
-    rows = Rows(opened, delimiter, count, n_above, len(header))
+    rows = Rows(opened, delimiter, comment, count, n_above, len(header))
     markers = markers or MissingMarkers()
     marks = _Marks(markers)
     try:

@@ -12,16 +12,19 @@ from typing import Any
 
 from ...core.errors import ConfigError, DataError, did_you_mean, shown
 from ..column_roles import setting
-from ..columns import UNNAMED, check_names, name_rows
+from ..columns import UNNAMED, check_names, name_rows, names_in_header
 from ..columns_of_text import columns_of_rows
-from ..dialect import Dialect
+from ..dialect import ROW_NAMES, Dialect
 from ..input_file import Unpacking
+from ..text_layout import are_units, lacks_names, say_titles, say_units, titles_above
 from .loaded import Loaded, TableFile
 
 #: Rows of a sheet; a file may state any number.
 _MOST_ROWS = 1_048_576
 #: What openpyxl raises for parts that are missing, or hold something else than they should.
 _DAMAGED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, SyntaxError, RuntimeError)
+#: Rows that tell where the table stands.
+_SAMPLE_ROWS = 130
 #: Bytes of a cell in memory, while it is read: a reference and a text or a number.
 _CELL_BYTES = 64
 #: Bytes of a parsed tag or attribute in memory, about.
@@ -50,15 +53,14 @@ def read_xlsx(file: TableFile) -> Loaded:
         with open(path, "rb") as stored:
             book = openpyxl.load_workbook(stored, read_only=True, data_only=True, keep_links=False)
             sheet, others = _sheet(name, path, book, spec.get("sheet"), dialect)
-            header, rows = _table(name, _cells(name, path, sheet, unpacking))
-            if dialect.header:
-                check_names(name, header[1:] if header[0] == UNNAMED and len(header) > 1 else header)
-            else:
-                rows, header = chain([header], rows), [f"x{j}" for j in range(len(header))]
+            header, rows = _table(name, _cells(name, path, sheet, unpacking), dialect)
+            names = names_in_header(name, header, dialect)
+            header = names.names
             if isinstance(target := spec.get("target"), str) and others and target not in header:
                 raise DataError(f"{name}: there is no column {target!r}, which target names.")
             as_text, drop = setting(spec, "categorical"), setting(spec, "drop")
             columns = columns_of_rows(name, header, rows, as_text, file.markers, None, dialect, drop)
+            columns = names.named(name, columns, dialect)
         _check_formulas(name, path, sheet.title)
     except ConfigError:
         raise
@@ -72,7 +74,8 @@ def read_xlsx(file: TableFile) -> Loaded:
     if header[0] == UNNAMED and len(header) > 1:
         if not name_rows(columns[0]):
             check_names(name, header)
-        dialect.say("a first column without a name, which numbers or names the rows and is left out")
+        dialect.say(ROW_NAMES)
+        dialect.row_names = columns[0]
         columns = columns[1:]
     return Loaded(columns)
 
@@ -104,14 +107,14 @@ def _is_held(row: Sequence[Any]) -> bool:
     return any(cell is not None for cell in row)
 
 
-def _cells(name: str, path: Path, sheet: Any, unpacking: Unpacking) -> Iterator[list[str]]:
-    """Yield the rows that have cells, as texts."""
+def _cells(name: str, path: Path, sheet: Any, unpacking: Unpacking) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that have cells, as texts, and their numbers."""
     for number, row in enumerate(_values(sheet), 1):
         if number > _MOST_ROWS:
             raise DataError(f"{name}: {path} states more rows than a sheet can have ({_MOST_ROWS:,}). Save it again.")
         if _is_held(row):
             unpacking.add(_CELL_BYTES * len(row))
-            yield [_text(cell) for cell in row]
+            yield number, [_text(cell) for cell in row]
 
 
 def _text(cell: Any) -> str:
@@ -127,28 +130,46 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def _table(name: str, rows: Iterator[list[str]]) -> tuple[list[str], Iterator[list[str]]]:
-    """Return the header of a table that may begin in any column, and its rows of the same length."""
-    header = next(rows, None)
-    if header is None:
+def _table(name: str, rows: Iterator[tuple[int, list[str]]], dialect: Dialect) -> tuple[list[str], Iterator[list[str]]]:
+    """Return the names of a table that may begin in any column, and its rows of the same length."""
+    skipped = dialect.header_row - 1 if dialect.header_row else dialect.skip_rows
+    rows = ((number, row) for number, row in rows if number > (skipped or 0) and number != dialect.units_row)
+    numbered = list(islice(rows, _SAMPLE_ROWS))
+    sample = [row for _, row in numbered]
+    if not sample:
         raise DataError(f"{name}: the sheet is empty. It needs a header with column names and rows below it.")
+    start = _start(sample)
+    if skipped is None and dialect.header and (n_titles := titles_above([row[start:] for row in sample])):
+        say_titles(dialect, n_titles, numbered[n_titles - 1][0])
+        numbered, sample = numbered[n_titles:], sample[n_titles:]
+        start = _start(sample)
+    cells = [row[start:] for row in sample]
+    has_header = dialect.header and (skipped is not None or not lacks_names(cells, dialect))
+    if has_header and dialect.units_row is None and are_units(cells):
+        say_units(dialect, cells[1], numbered[1][0])
+        del numbered[1]
+    header = numbered[0][1]
     width = max((at + 1 for at, cell in enumerate(header) if cell.strip()), default=0)
-    start = next((at for at, cell in enumerate(header) if cell.strip()), 0)
-    first = next(rows, None)
-    if first is not None and start and any(cell.strip() for cell in first[:start]):
-        start -= 1  # for a column without a name that names the rows
+    more = chain(numbered[1 if has_header else 0 :], rows)
 
     def fitted() -> Iterator[list[str]]:
-        for number, row in enumerate(chain([first], rows) if first is not None else (), 2):
+        for number, row in more:
             outside = next((cell for cell in [*row[:start], *row[width:]] if cell.strip()), None)
             if outside is not None:
                 raise DataError(
-                    f"{name}: row {number} with cells has {outside[:40]!r} where the header has no name. The header "
-                    "must be the first row with cells: remove what stands above or beside the table."
+                    f"{name}: row {number} has {outside[:40]!r} where the header has no name. Name that column, or "
+                    "set header_row to the number of the row with the names."
                 )
             yield (row + [""] * (width - len(row)))[start:width]
 
-    return [cell.strip() for cell in header[start:width]], fitted()
+    names = [cell.strip() for cell in header[start:width]]
+    return (names if has_header else [f"x{j}" for j in range(len(names))]), fitted()
+
+
+def _start(rows: Sequence[list[str]]) -> int:
+    """Return in which column a table begins: where the header does, or one before, if that names the rows."""
+    start = next((at for at, cell in enumerate(rows[0]) if cell.strip()), 0)
+    return start - 1 if start and any(cell.strip() for row in rows[1:2] for cell in row[:start]) else start
 
 
 def _check_formulas(name: str, path: Path, title: str) -> None:

@@ -1,0 +1,236 @@
+"""Where a table stands in its file: titles, units, names, separators at line ends; each as a CSV file and a workbook.
+
+Every message is followed literally: the key that it names, written as it says, ends with the table read.
+"""
+
+import gzip
+import re
+
+import numpy as np
+import openpyxl
+import pytest
+import yaml
+
+from blanketflow.config.reading import checked_dataset
+from blanketflow.core.errors import ConfigError, DataError
+from blanketflow.data import text as text_reader
+from blanketflow.data import text_by_arrow
+from blanketflow.data.dialect import found_line
+from blanketflow.data.sources import read_columns
+
+RNG = np.random.default_rng(3)
+ROWS = [[f"{v:.3f}" for v in row] + [str(i % 2)] for i, row in enumerate(RNG.normal(size=(40, 2)))]
+HEADER = ["a", "b", "y"]
+VALUES = np.array(ROWS, dtype=float)
+
+
+def as_csv(path, lines, delimiter=","):
+    path.write_text("".join(delimiter.join(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def as_xlsx(path, lines):
+    book = openpyxl.Workbook()
+    for line in lines:
+        book.active.append([float(cell) if re.fullmatch(r"-?\d+\.?\d*", cell) else cell or None for cell in line])
+    book.save(path)
+    return path
+
+
+KINDS = pytest.mark.parametrize("write", [as_csv, as_xlsx])
+
+
+def read(path, **keys):
+    """Return the columns and what is said of them."""
+    loaded = read_columns("t", checked_dataset("t", {"path": str(path), **keys}))
+    return list(loaded.columns), found_line(loaded.found)
+
+
+def holds(columns, names=("a", "b", "y"), values=VALUES):
+    assert [column.name for column in columns] == list(names)
+    assert np.array_equal(np.column_stack([column.numbers() for column in columns]), values)
+
+
+def key_named(told, key):
+    """Return the value that a message names for a key, as YAML reads it."""
+    return yaml.safe_load(re.search(rf"\b{key}: (\{{[^}}]*\}}|\[[^]]*\]|[\w-]+)", told)[1])
+
+
+@KINDS
+def test_title_rows_are_left_out_and_the_key_that_is_named_does_the_same(tmp_path, write):
+    titles = [["Report of the ward"], ["", "", ""], ["spring", "", ""]]
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [*titles, HEADER, *ROWS])
+    columns, told = read(path)
+    holds(columns)
+    assert told.endswith("2 rows above the header, left out by skip_rows: 3. If that is wrong, set skip_rows.")
+    for keys in ({"skip_rows": key_named(told, "skip_rows")}, {"header_row": 4}):
+        columns, told = read(path, **keys)
+        holds(columns)
+        assert told is None
+
+
+def test_titles_without_separators_and_with_others(tmp_path):
+    semicolons = [["Report, of the ward, in spring"], [""], HEADER, *ROWS]
+    holds(read(as_csv(tmp_path / "t.csv", semicolons, ";"))[0])
+    tabs = gzip.compress(("Report\n" + "".join("\t".join(row) + "\n" for row in [HEADER, *ROWS])).encode())
+    (tmp_path / "t.tsv.gz").write_bytes(tabs)
+    holds(read(tmp_path / "t.tsv.gz")[0])
+
+
+@KINDS
+def test_a_row_of_units_is_left_out_and_said(tmp_path, write):
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [HEADER, ["kg", "mg/l", ""], *ROWS])
+    columns, told = read(path)
+    holds(columns)
+    assert "a row of units (kg, mg/l), left out by units_row: 2" in told
+    columns, told = read(path, units_row=key_named(told, "units_row"))
+    holds(columns)
+    assert told is None
+    assert read(path, units_row=0)[0][0].kind == "categorical"
+
+
+def test_a_row_of_labels_is_no_row_of_units(tmp_path):
+    lines = [["gene", "s1", "s2", "s3"], ["sex", "m", "f", "f"], *[[f"g{i}", *row] for i, row in enumerate(ROWS)]]
+    assert read(as_csv(tmp_path / "t.csv", lines))[0][0].n_rows == 41
+    lines = [HEADER, ["high", "high", ""], ["high", "2", "0"], *ROWS]
+    assert read(as_csv(tmp_path / "t.csv", lines))[0][0].n_rows == 42
+
+
+@KINDS
+def test_a_first_row_of_values_is_no_header(tmp_path, write):
+    path = write(tmp_path / f"t.{write.__name__[3:]}", ROWS)
+    columns, told = read(path)
+    holds(columns, ("x0", "x1", "x2"))
+    assert "no names of columns: the first row holds values" in told
+    columns, told = read(path, header="none")
+    holds(columns, ("x0", "x1", "x2"))
+    assert told is None
+    holds(
+        read(path, header="numbers")[0],
+        [f"{float(cell):g}" if write is as_xlsx else cell for cell in ROWS[0]],
+        VALUES[1:],
+    )
+    holds(read(path, target=ROWS[0][0])[0], ROWS[0], VALUES[1:]) if write is as_csv else None
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "5.1,3.5,1.4,0.2,setosa",  # the label occurs again below
+        "842302,17.99,10.38,3,setosa",
+        "P-0041,1.5,3,2020-01-05,setosa",  # an identifier and a date, as those below them are written
+        "3,3,?,4,virginica",  # a number twice, and a missing cell
+    ],
+)
+def test_values_of_other_kinds(tmp_path, first):
+    cells = first.split(",")
+    more = []
+    for i in range(20):
+        row = [re.sub(r"\d", lambda _, i=i: str(i % 7), cell) if re.search(r"\d", cell) else cell for cell in cells]
+        more.append([*row[:-1], "setosa" if i % 2 else "virginica"])
+    columns, told = read(as_csv(tmp_path / "t.csv", [cells, *more]))
+    assert columns[0].name == "x0" and columns[0].n_rows == 21 and "header" in told
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["0", "1", "2"],  # a frame without names
+        ["400.5", "402.5", "404.5"],  # wavelengths
+        ["1", "2", "outcome"],
+        ["2019", "2020", "class"],
+    ],
+)
+def test_numbers_that_are_names(tmp_path, names):
+    holds(read(as_csv(tmp_path / "t.csv", [names, *ROWS]))[0], names)
+
+
+@pytest.mark.parametrize("ends", [("", ""), (",,", ",,"), (",,", ""), ("", ",,")])
+def test_separators_at_line_ends(tmp_path, ends):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([",".join(HEADER) + ends[0], *(",".join(row) + ends[1] for row in ROWS)]), "utf-8")
+    columns, told = read(path)
+    holds(columns)
+    assert told is None or "2 columns without a name and without cells, left out" in told
+
+
+@KINDS
+def test_a_column_without_a_name_is_left_out_if_it_is_empty_and_else_named_by_a_key(tmp_path, write):
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [["a", "", "b", "y"], *[[r[0], "", r[1], r[2]] for r in ROWS]])
+    columns, told = read(path)
+    holds(columns)
+    assert "1 column without a name and without cells, left out" in told
+    write(path, [["a", "", "y"], *ROWS])
+    with pytest.raises(DataError, match=r"column 2 has no name.*, or by rename: \{2: NAME\}") as caught:
+        read(path)
+    holds(read(path, rename=key_named(str(caught.value), "rename"))[0], ("a", "NAME", "y"))
+
+
+@KINDS
+def test_names_that_occur_more_than_once(tmp_path, write):
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [["a", "a", "a_2"], *ROWS])
+    with pytest.raises(DataError, match="occurs more than once") as caught:
+        read(path)
+    told = str(caught.value)
+    holds(read(path, rename=key_named(told, "rename"))[0], ("a", "NAME", "a_2"))
+    columns, said = read(path, duplicate_names=key_named(told, "duplicate_names"))
+    holds(columns, ("a", "a_3", "a_2"))
+    assert "numbered: a_3 (column 2)" in said
+
+
+def test_a_line_sep(tmp_path):
+    path = tmp_path / "t.csv"
+    for line in ("sep=;", '"sep=;"', "SEP=;"):
+        path.write_text(f"{line}\n" + "\n".join(";".join(row) for row in [HEADER, *ROWS]), "utf-8")
+        columns, told = read(path)
+        holds(columns)
+        assert told.startswith("found out how the file is written: a first line sep=;")
+
+
+def test_lone_quotes(tmp_path):
+    path = as_csv(
+        tmp_path / "t.tsv", [["y", "said", "n"], *[["ab"[i % 2], f'"he said {i}', str(i)] for i in range(20)]], "\t"
+    )
+    with pytest.raises(DataError, match="set quote: none") as caught:
+        read(path)
+    columns, _ = read(path, quote=key_named(str(caught.value), "quote"))
+    assert columns[1].levels[0] == '"he said 0' and columns[2].values.tolist() == list(range(20))
+    as_csv(path, [["y", "n"], *[["'a, b'", str(i)] for i in range(20)]])
+    assert read(path, quote="'")[0][0].levels == ("a, b",)
+
+
+def test_a_series_matrix_beyond_what_is_looked_at(tmp_path, monkeypatch):
+    by_arrow = []
+    spied = text_by_arrow.columns_by_arrow
+    monkeypatch.setattr(
+        text_by_arrow, "columns_by_arrow", lambda *given: by_arrow.append(found := spied(*given)) or found
+    )
+    path = tmp_path / "t.txt"
+    above = "".join(f'!Sample_characteristics_ch1\t"{"x" * 900}"\n' for _ in range(400))
+    rows = "".join(f'"p{i}_at"\t' + "\t".join(row) + "\n" for i, row in enumerate(ROWS))
+    end = "!series_matrix_table_end\n"
+    path.write_text(f'{above}!series_matrix_table_begin\n"ID_REF"\t"M1"\t"M2"\t"M3"\n{rows}{end}', "utf-8")
+    for most in (10**9, 1):  # by the csv module, and by pyarrow
+        monkeypatch.setattr(text_reader, "ARROW_BYTES", most)
+        monkeypatch.setattr(text_by_arrow, "COLUMN_BYTES", 1)
+        columns, told = read(path)
+        holds(columns[1:], ("M1", "M2", "M3"))
+        assert "the table of a series matrix" in told
+        holds(read(path, comment="!")[0][1:], ("M1", "M2", "M3"))
+    assert len(by_arrow) == 2 and None not in by_arrow
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"skip_rows": 2, "header_row": 3}, "either header_row or skip_rows"),
+        ({"header_row": 3, "header": "none"}, "header_row is where the header stands"),
+        ({"header_row": 3, "units_row": 2}, "units stands below"),
+        ({"rename": {"a": "b"}}, r"Write the number of a column and its new name"),
+        ({"rename": {9: "b"}}, "rename names column 9, and the table has 3"),
+    ],
+)
+def test_keys_that_cannot_be(tmp_path, keys, told):
+    path = as_csv(tmp_path / "t.csv", [HEADER, *ROWS])
+    with pytest.raises(ConfigError, match=told):
+        read(path, **keys)
