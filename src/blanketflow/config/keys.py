@@ -307,6 +307,32 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter("any", "New names of columns by their number, from 1, such as {4: weight}.", nullable=True),
     ),
+    "orient": (
+        None,
+        Parameter(
+            "choice",
+            "features-in-rows: each row is a feature and each column a sample (docs/series-matrix.md).",
+            choices=("samples-in-rows", "features-in-rows"),
+            nullable=True,
+        ),
+    ),
+    "feature_names": (
+        None,
+        Parameter(
+            "text",
+            "With orient: features-in-rows, the column that names the features; by default the first.",
+            nullable=True,
+        ),
+    ),
+    "labels": (
+        None,
+        Parameter(
+            "any",
+            "A table of the samples that is joined by their ids: {path: ..., by: COLUMN, target: COLUMN}; further "
+            "columns of it are features if columns lists them (docs/sources.md).",
+            nullable=True,
+        ),
+    ),
     "sheet": (
         None,
         Parameter("text", "Sheet of an .xlsx workbook; by default the first sheet with cells.", nullable=True),
@@ -352,12 +378,13 @@ ONLY_IF_SET = (
     *("more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),
     *("max_memory", "max_rows", "within", "imputations", "shards"),
     *("quote", "skip_rows", "header_row", "units_row", "duplicate_names", "rename"),
+    *("orient", "feature_names", "labels"),
     *PRIOR,
 )
 #: Keys that say how a file is written.
 OF_FILES = (
     *("encoding", "sep", "quote", "decimal", "thousands", "comment", "sheet"),
-    *("skip_rows", "header_row", "units_row", "duplicate_names", "rename"),
+    *("skip_rows", "header_row", "units_row", "duplicate_names", "rename", "orient", "feature_names", "labels"),
 )
 SPLITS: dict[str, tuple[Any, Parameter]] = {
     "evaluation": (

@@ -41,7 +41,8 @@ def redacted_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     >>> redacted_spec({"path": "https://host/t.csv?sig=abc", "target": "y"})
     {'path': 'https://host/t.csv?sig=***', 'target': 'y'}
     """
-    return {**spec, **{key: redacted(spec[key]) for key in _KEYS if "://" in (spec.get(key) or "")}}
+    labels = {"labels": redacted_spec(spec["labels"])} if isinstance(spec.get("labels"), Mapping) else {}
+    return {**spec, **labels, **{key: redacted(spec[key]) for key in _KEYS if "://" in (spec.get(key) or "")}}
 
 
 def expanded(name: str, url: str) -> str:

@@ -25,6 +25,7 @@ from .formats.tell import companions, tell_format
 from .input_file import existing_file
 from .missing_markers import MissingMarkers, of_columns
 from .openml import openml_file, read_openml
+from .samples import check_labels, labels_spec, prepared, read_spec
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file
@@ -99,6 +100,7 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: {asked[0]} is for tables of text such as CSV, and {path} is of the format {kind}: remove it."
         )
     check_dialect(name, spec)
+    check_labels(name, spec)
     if spec.get("target_path") and "target_path" not in own:
         raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
     return Source(kind, "", path)
@@ -118,7 +120,8 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
     if source.kind == "npz" and is_remote(target or ""):
         return [str(source.path), target]
     beside = companions(source.kind, source.path, with_downloads(name, spec)) if source.is_file else []
-    return [str(source.path), *map(str, beside)]
+    labels = labels_spec(spec)
+    return [str(source.path), *map(str, beside), *(source_files(f"{name}: labels", labels) if labels else [])]
 
 
 def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
@@ -138,6 +141,8 @@ def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str
         spec["path"] = str(files[0])
     if "://" in (spec.get("target_path") or ""):
         spec["target_path"] = str(files[1])
+    if spec.get("labels") and "://" in spec["labels"]["path"]:
+        spec["labels"] = {**spec["labels"], "path": str(files[-1])}
     return spec
 
 
@@ -206,7 +211,8 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     elif source.kind == "openml":
         loaded = read_openml(name, source.identifier, MissingMarkers.of(spec))
     else:
-        loaded = read_file(name, source.kind, source.path, spec)
+        loaded = read_file(name, source.kind, source.path, read_spec(spec))
+        loaded = prepared(name, loaded, spec, lambda: read_columns(f"{name}: labels", labels_spec(spec) or {}))
     return with_meanings(name, loaded, spec, source.kind)
 
 

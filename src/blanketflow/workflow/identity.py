@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import ArtefactError, ForeignArtefactError
 from ..data.artefacts import read_arrow, read_checksum, read_provenance
@@ -113,7 +114,9 @@ def without_places(spec: str) -> str:
     '{"path":".tar.gz","target":"y"}'
     """
     asked = json.loads(spec)
-    kinds = {name: _kind(asked[name]) for name in _PLACES if asked.get(name)}
+    kinds: dict[str, Any] = {name: _kind(asked[name]) for name in _PLACES if asked.get(name)}
+    if labels := asked.get("labels"):
+        kinds["labels"] = {**labels, "path": _kind(labels["path"])}
     return json.dumps({**asked, **kinds}, sort_keys=True, separators=(",", ":"))
 
 

@@ -124,7 +124,8 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     if source.network is not None:
         return _peek_network(name, source, spec, seed)
     markers = MissingMarkers.of(spec)
-    if any(spec.get(key) for key in CELL_KEYS) or (source.kind == "npz" and spec.get("missing_values")):
+    read_whole = any(spec.get(key) for key in (*CELL_KEYS, "orient", "labels"))
+    if read_whole or (source.kind == "npz" and spec.get("missing_values")):
         return _remembered(name, source, spec, seed)
     if source.kind == "npz":
         return _peek_npz(name, source, with_downloads(name, spec), markers)

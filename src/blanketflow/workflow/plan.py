@@ -87,6 +87,8 @@ def _check_files(output: str, dataset: str, spec: Mapping[str, Any]) -> None:
     for key in ("source", "path", "target_path"):
         if spec[key] is not None:
             _check_name(dataset, key, spec[key])
+    if spec.get("labels"):
+        _check_name(dataset, "path of labels", spec["labels"]["path"])
     if spec["path"] is not None:
         check_apart(output, dataset, spec["path"])
         check_not_of_sources(output, dataset, spec["path"])

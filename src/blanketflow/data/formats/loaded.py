@@ -60,6 +60,8 @@ class Loaded(NamedTuple):
     elsewhere: frozenset[str] = frozenset()
     #: What was detected about how the file is written.
     found: Sequence[FoundOut] = ()
+    #: The names of the rows, of a table whose first column has no name.
+    row_names: Column | None = None
 
 
 def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
@@ -86,7 +88,7 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Load
         raise DataError(
             f"{name}: {path} is not a readable {called} file ({said.rstrip('.')}). Save it again."
         ) from error
-    return found._replace(markers=markers.found, found=file.dialect.found)
+    return found._replace(markers=markers.found, found=file.dialect.found, row_names=file.dialect.row_names)
 
 
 def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
