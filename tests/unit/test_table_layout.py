@@ -69,6 +69,27 @@ def test_title_rows_are_left_out_and_the_key_that_is_named_does_the_same(tmp_pat
         assert told is None
 
 
+def test_a_footer_and_names_in_another_row(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([*(",".join(row) for row in [HEADER, *ROWS]), "", "Source: the ward", ""]), "utf-8")
+    with pytest.raises(DataError, match="line 43 has 1 cells") as caught:
+        read(path)
+    holds(read(path, comment=re.search('comment: "(.*?)"', str(caught.value))[1])[0])
+    as_csv(path, [["Device", "", ""], ["Serial", "123", ""], HEADER, *ROWS])
+    holds(read(path)[0])
+    as_csv(path, [["Device", "1", ""], HEADER, *ROWS])
+    with pytest.raises(DataError, match="set header_row to its number"):
+        read(path)
+    holds(read(path, header_row=2)[0])
+
+
+def test_semicolons_and_decimal_commas_without_a_header(tmp_path):
+    lines = [[cell.replace(".", ",") for cell in row[:2]] + ["ab"[i % 2]] for i, row in enumerate(ROWS)]
+    columns, told = read(as_csv(tmp_path / "t.csv", lines, ";"))
+    holds(columns[:2], ("x0", "x1"), VALUES[:, :2])
+    assert "decimal commas in x0, x1" in told
+
+
 def test_titles_without_separators_and_with_others(tmp_path):
     semicolons = [["Report, of the ward, in spring"], [""], HEADER, *ROWS]
     holds(read(as_csv(tmp_path / "t.csv", semicolons, ";"))[0])
@@ -120,6 +141,7 @@ def test_a_first_row_of_values_is_no_header(tmp_path, write):
         "842302,17.99,10.38,3,setosa",
         "P-0041,1.5,3,2020-01-05,setosa",  # an identifier and a date, as those below them are written
         "3,3,?,4,virginica",  # a number twice, and a missing cell
+        "virginica,virginica,setosa",  # labels only, some twice
     ],
 )
 def test_values_of_other_kinds(tmp_path, first):

@@ -158,7 +158,11 @@ def check_names(name: str, names: Sequence[str], first: int | None = None) -> No
 
 def without_name(position: int, can_rename: bool) -> str:
     """Return what to do about a column without a name."""
-    how = f", or by rename: {{{position}: NAME}}" if can_rename else ""
+    how = (
+        f", or by rename: {{{position}: NAME}}; if another row has them, set header_row to its number"
+        if can_rename
+        else ""
+    )
     return f"column {position} has no name. Give every column a name in the header{how}."
 
 

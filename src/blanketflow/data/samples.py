@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL
+from ..core.cards import CATEGORICAL, INTEGER
 from ..core.column import WideColumns
 from ..core.errors import ConfigError, DataError, did_you_mean, shown
 from ..core.printable import listed
@@ -121,12 +121,12 @@ def lies_on_its_side(loaded: Loaded) -> FoundOut | None:
     """Return that features may stand in rows: the first column names them, and most others hold numbers."""
     columns = list(islice(loaded.columns, _MOST_COLUMNS))
     first = columns.pop(0) if loaded.row_names is None else loaded.row_names
-    if len(columns) < _FEWEST or first.kind != CATEGORICAL or first.n_rows < _FEWEST:
+    if len(columns) < _FEWEST or first.kind not in (CATEGORICAL, INTEGER) or first.n_rows < _FEWEST:
         return None
-    if first.n_missing() or len(first.levels) < first.n_rows:
+    if first.n_missing() or len(np.unique(first.values)) < first.n_rows:
         return None
     numbers = [column.name for column in columns if column.kind != CATEGORICAL]
-    ids = [first.levels[code] for code in first.values[:_LOOKED_AT]]
+    ids = _texts(first.take(np.arange(min(first.n_rows, _LOOKED_AT))))
     told = _FEATURE(first.name), _share(_FEATURE_ID, ids) > 0.8, _share(_SAMPLE, numbers) > 0.8
     if len(numbers) < _MOST_NUMBERS * len(columns) or not any(told):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -300,6 +301,8 @@ def _checked_rows(
             if cut and next(rows, None) is None:
                 return  # the head ends within a quoted cell
             hint = _way_out(len(row), width) if is_first or width == 1 else "Mend that line."
+            if len(row) == 1 < width and (words := row[0].split()) and not is_first:
+                hint = f"Mend that line, or set comment: {json.dumps(words[0])} to leave out lines that begin so."
             raise DataError(f"{name}: line {line} has {len(row)} cells, but the header has {width}. {hint}")
         is_first = is_first and not row
 

@@ -29,6 +29,7 @@ _ORDERED = 5
 _MISSING = MissingMarkers().texts()
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?").fullmatch
 _SEPARATOR_LINE = re.compile(r"\"?sep=(?P<sep>[^\w\"'\r\n.+-])\"?[,;\t|]*\s*", re.IGNORECASE).fullmatch
+_LIST_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])").search
 _NO_UNIT = re.compile(r"\W*(units?)?\W*|[\[(].*[\])]", re.IGNORECASE).fullmatch
 _SERIES_MATRIX = re.compile(r"^!series_matrix_table_begin\b", re.IGNORECASE | re.MULTILINE).search
 
@@ -159,6 +160,8 @@ def find_delimiter(text: str, dialect: Dialect) -> str:
     allowed = [delimiter for delimiter in DELIMITERS if delimiter != dialect.decimal]
     found = [delimiter for delimiter in allowed if delimiter in header]
     best = found[0] if len(found) == 1 else max(found, key=lambda one: _fit(text, one), default=None)
+    if best == "," and len(found) > 1 and not _LIST_COMMA(text):  # all commas may stand before decimals
+        best = max(found[1:], key=lambda one: _fit(text, one))
     if best is None and " " in header and (not dialect.header or _fits_blank(text)):
         return " "
     if dialect.header and (best is None or _fit(text, best)[1] <= 0.5):  # a title may stand above the header
@@ -236,8 +239,6 @@ def titles_above(rows: Sequence[Sequence[str]]) -> int:
             below = rows[at + 1 :]
             are_values = [j for j in range(width) if any(map(_is_number, _cells(below, j)))]
             return at if below and are_values and len(set(row[:width])) > width / 2 else 0
-        if not _is_title(row, width):
-            return 0
     return 0
 
 
@@ -258,7 +259,7 @@ def lacks_names(rows: Sequence[Sequence[str]], dialect: Dialect) -> bool:
     if len(below) < _FEWEST_ROWS or len(first) < 2 or not any(first):
         return False
     numbers = [cell for cell in first if _is_number(cell)]
-    if not numbers or _are_ordered(numbers):
+    if _are_ordered(numbers) or not (numbers or len(set(first)) < len(first)):
         return False
     for at, cell in enumerate(first):
         others = _cells(below, at)
@@ -267,7 +268,7 @@ def lacks_names(rows: Sequence[Sequence[str]], dialect: Dialect) -> bool:
         if _is_number(cell):
             if sum(map(_is_number, others)) < _MOST_NUMBERS * len(others):
                 return False
-        elif cell not in others and _form(cell) not in map(_form, others):
+        elif cell not in others and (not numbers or _form(cell) not in map(_form, others)):
             return False
     dialect.say(
         f"no names of columns: the first row holds values, such as {', '.join(first[:3])}, as the rows below it do, so "
