@@ -161,6 +161,7 @@ def test_values_of_other_kinds(tmp_path, first):
         ["400.5", "402.5", "404.5"],  # wavelengths
         ["1", "2", "outcome"],
         ["2019", "2020", "class"],
+        ["7.5", "3.2", "name"],  # a text that no row holds
     ],
 )
 def test_numbers_that_are_names(tmp_path, names):

@@ -268,7 +268,7 @@ def lacks_names(rows: Sequence[Sequence[str]], dialect: Dialect) -> bool:
         if _is_number(cell):
             if sum(map(_is_number, others)) < _MOST_NUMBERS * len(others):
                 return False
-        elif cell not in others and (not numbers or _form(cell) not in map(_form, others)):
+        elif cell not in others and (not numbers or _form(cell) not in {*map(_form, others)} - {None}):
             return False
     dialect.say(
         f"no names of columns: the first row holds values, such as {', '.join(first[:3])}, as the rows below it do, so "
