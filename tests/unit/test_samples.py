@@ -132,6 +132,16 @@ def test_a_table_that_lies_on_its_side_is_said_and_never_turned_unasked():
     assert "stand in rows" not in (found_line(read_columns("t", {"path": "upright.csv"}).found) or "")
 
 
+def test_a_target_that_is_not_there_names_the_key_that_turns_the_table():
+    spec = checked_dataset("t", {"path": "genes.csv", "target": "dx"})
+    for look in (read_source, peek):
+        with pytest.raises(
+            DataError, match=r"'dx', which is not there.* Features may stand in rows.*orient: features-in"
+        ):
+            look("t", spec, 0)
+    assert "stand in rows" in peek("t", checked_dataset("t", {"path": "genes.csv", "target": "S03"})).found
+
+
 def test_a_wide_table_stays_one_matrix():
     wide = pd.DataFrame(RNG.normal(size=(3000, 40)), columns=[f"S{i:02d}" for i in range(40)]).rename_axis("probe")
     wide.to_csv("wide.csv")

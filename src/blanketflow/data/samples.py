@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -104,9 +105,9 @@ def read_spec(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**spec, "categorical": [*setting(spec, "categorical"), *ids]} if ids else spec
 
 
-def prepared(name: str, loaded: Loaded, spec: Mapping[str, Any], read: Callable[[], Loaded]) -> Loaded:
+def prepared(name: str, loaded: Loaded, spec: Mapping[str, Any], read: Callable[[], Loaded] | None = None) -> Loaded:
     """Return a table turned and joined with its labels, as its spec says; `read` reads these."""
-    labels = read() if spec.get("labels") is not None else None
+    labels = read() if read and spec.get("labels") is not None else None
     if spec.get("orient") == IN_ROWS:
         loaded = _turned(name, loaded, spec, labels)
     elif spec.get("orient") is None and (found := lies_on_its_side(loaded)):
@@ -114,11 +115,25 @@ def prepared(name: str, loaded: Loaded, spec: Mapping[str, Any], read: Callable[
     return loaded if labels is None else _joined(name, loaded, labels, spec["labels"])
 
 
+@contextmanager
+def with_proposals(found: Sequence[FoundOut]) -> Iterator[None]:
+    """Add what was proposed on reading a table to an error of what is made of it: a column may be missing for it."""
+    try:
+        yield
+    except DataError as error:
+        proposed = [f"{one.what[0].upper()}{one.what[1:]}. {one.proposed}" for one in found if one.proposed]
+        if not proposed:
+            raise
+        raise DataError(" ".join([str(error), *proposed])) from error
+
+
 # --- features in rows -------------------------------------------------------------------------------------------------
 
 
 def lies_on_its_side(loaded: Loaded) -> FoundOut | None:
     """Return that features may stand in rows: the first column names them, and most others hold numbers."""
+    if isinstance(loaded.columns, WideColumns):  # all of numbers
+        return None
     columns = list(islice(loaded.columns, _MOST_COLUMNS))
     first = columns.pop(0) if loaded.row_names is None else loaded.row_names
     if len(columns) < _FEWEST or first.kind not in (CATEGORICAL, INTEGER) or first.n_rows < _FEWEST:

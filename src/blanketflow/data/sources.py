@@ -25,7 +25,7 @@ from .formats.tell import companions, tell_format
 from .input_file import existing_file
 from .missing_markers import MissingMarkers, of_columns
 from .openml import openml_file, read_openml
-from .samples import check_labels, labels_spec, prepared, read_spec
+from .samples import check_labels, labels_spec, prepared, read_spec, with_proposals
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file
@@ -167,8 +167,9 @@ def read_source(
     _check_digest(name, source, spec)
     loaded = load(name, source, with_downloads(name, spec))
     columns = without_aside(loaded, spec)
-    target = target_name(name, spec, columns, loaded.target)
-    raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
+    with with_proposals(loaded.found):
+        target = target_name(name, spec, columns, loaded.target)
+        raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
     raw = noted(raw, loaded)
     explained = {*raw.suspected}
     labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *explained}

@@ -40,6 +40,7 @@ from ..data.dialect import Dialect, found_line
 from ..data.download import cache_folder, storing, with_downloads
 from ..data.formats.loaded import Loaded
 from ..data.missing_markers import MissingMarkers, markers_told, of_columns, suspects_key, suspects_line
+from ..data.samples import prepared, with_proposals
 from ..data.simulate import simulated
 from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
 from ..data.text import HEAD_BYTES, read_head
@@ -127,19 +128,21 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     read_whole = any(spec.get(key) for key in (*CELL_KEYS, "orient", "labels"))
     if read_whole or (source.kind == "npz" and spec.get("missing_values")):
         return _remembered(name, source, spec, seed)
+    dialect = Dialect.of(spec)
     if source.kind == "npz":
         return _peek_npz(name, source, with_downloads(name, spec), markers)
     if source.kind == "parquet":
         head = read_parquet_head(name, source.path, setting(spec, "drop"), spec.get("dates") is not None)
     elif source.kind == "csv":
         as_text = setting(spec, "categorical")
-        head = read_head(name, source.path, as_text, Dialect.of(spec), markers, setting(spec, "drop"))
+        head = read_head(name, source.path, as_text, dialect, markers, setting(spec, "drop"))
     else:
         return _remembered(name, source, spec, seed)
-    seen = Loaded(head.columns, markers=markers.found, found=head.found)
-    loaded = with_meanings(name, seen, spec, source.kind)
-    target = target_name(name, spec, loaded.columns, None)
-    raw = assemble(name, spec, loaded.columns, target, whole=head.rows_per_row == 1.0, markers=loaded.markers)
+    seen = Loaded(head.columns, markers=markers.found, found=head.found, row_names=dialect.row_names)
+    loaded = with_meanings(name, prepared(name, seen, spec), spec, source.kind)
+    with with_proposals(loaded.found):
+        target = target_name(name, spec, loaded.columns, None)
+        raw = assemble(name, spec, loaded.columns, target, whole=head.rows_per_row == 1.0, markers=loaded.markers)
     return _facts(noted(raw, loaded), head.rows_per_row)
 
 
