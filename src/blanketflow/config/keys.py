@@ -335,7 +335,16 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     ),
     "sheet": (
         None,
-        Parameter("text", "Sheet of an .xlsx workbook; by default the first sheet with cells.", nullable=True),
+        Parameter("text", "Sheet of a workbook; by default the first sheet with cells.", nullable=True),
+    ),
+    "member": (
+        None,
+        Parameter(
+            "text",
+            "The table of a file with several: a file of a .zip archive, an object of an .RData file, the matrix of a "
+            ".mat file, or a layer of an .h5ad file.",
+            nullable=True,
+        ),
     ),
     "dates": (
         None,
@@ -375,7 +384,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
 #: Keys that enter the spec of a data set only if set, so that older results stay valid.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
-    *("more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),
+    *("member", "more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),
     *("max_memory", "max_rows", "within", "imputations", "shards"),
     *("quote", "skip_rows", "header_row", "units_row", "duplicate_names", "rename"),
     *("orient", "feature_names", "labels"),
@@ -383,7 +392,7 @@ ONLY_IF_SET = (
 )
 #: Keys that say how a file is written.
 OF_FILES = (
-    *("encoding", "sep", "quote", "decimal", "thousands", "comment", "sheet"),
+    *("encoding", "sep", "quote", "decimal", "thousands", "comment", "sheet", "member"),
     *("skip_rows", "header_row", "units_row", "duplicate_names", "rename", "orient", "feature_names", "labels"),
 )
 SPLITS: dict[str, tuple[Any, Parameter]] = {

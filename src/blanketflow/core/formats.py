@@ -51,6 +51,8 @@ class Format:
         ``"module:function"`` that takes the path and the spec, and returns further files that the table is read from.
     missing : tuple of str
         Texts that stand for missing cells, besides the usual ones.
+    is_unpacked : bool
+        Whether the reader takes no gzip files. They are then unpacked for it, as other packed files are for all.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Format:
     install: str = ""
     companions: str = ""
     missing: tuple[str, ...] = ()
+    is_unpacked: bool = False
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file's first bytes are those of this format."""
@@ -100,40 +103,90 @@ _LAYOUT = (
     "missing_values",
 )
 _TEXT = ("encoding", "sep", "quote", "comment", *_LAYOUT)
-_ZIP, _HDF = rb"PK\x03\x04", rb"\x89HDF\r\n\x1a\n"
+_ZIP, _HDF, _OLE = rb"PK\x03\x04", rb"\x89HDF\r\n\x1a\n", rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _STATISTICS: dict[str, Any] = {
     "keys": ("encoding",),
     "library": "pyreadstat",
     "install": "blanketflow[statistics]",
+    "is_unpacked": True,
 }
 _FORMULA_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+_BINARY: dict[str, Any] = {"is_unpacked": True}
+_WORKBOOK: dict[str, Any] = {
+    "keys": ("sheet", *_LAYOUT),
+    "missing": _FORMULA_ERRORS,
+    "is_unpacked": True,
+}
+_CALAMINE: dict[str, Any] = {**_WORKBOOK, "library": "python_calamine", "install": "blanketflow[formats]"}
 #: The formats of this package, by the names that the key `format` takes.
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "csv": _own("formats.tables:read_csv", keys=_TEXT),
-        "xlsx": _own(
-            "formats.excel:read_xlsx",
-            keys=("sheet", *_LAYOUT),
-            missing=_FORMULA_ERRORS,
+        "xlsx": _own("formats.excel:read_xlsx", **_WORKBOOK),
+        "xls": _own("formats.calamine:read_xls", begins=_OLE, called=".xls", **_CALAMINE),
+        "ods": _own("formats.calamine:read_ods", called=".ods", **_CALAMINE),
+        "parquet": _own("formats.tables:read_parquet_file", begins=b"PAR1", **_BINARY),
+        "parquet-folder": _own(
+            "formats.parquet_folder:read_folder", companions="blanketflow.data.formats.parquet_folder:companions"
         ),
-        "parquet": _own("formats.tables:read_parquet_file", begins=b"PAR1"),
         "npz": _own(
             "formats.tables:read_arrays",
             begins=_ZIP,
             keys=("target_path", "missing_values"),
             companions="blanketflow.data.arrays:companions",
+            **_BINARY,
         ),
-        "arrow": _own("formats.tables:read_arrow_file", begins=rb"ARROW1|\xff\xff\xff\xff"),
+        "arrow": _own("formats.tables:read_arrow_file", begins=rb"ARROW1|\xff\xff\xff\xff", **_BINARY),
+        "orc": _own("formats.records:read_orc", called="ORC", begins=rb"ORC.{0,60000}?\0", **_BINARY),
+        "avro": _own(
+            "formats.records:read_avro",
+            called="Avro",
+            begins=rb"Obj\x01",
+            library="fastavro",
+            install="blanketflow[formats]",
+            **_BINARY,
+        ),
+        "json": _own("formats.records:read_json", called="JSON", suffixes=(".jsonl", ".ndjson")),
         "arff": _own("formats.arff:read_arff", suffixes=(".arff",), keys=("missing_values",)),
         "svmlight": _own("formats.svmlight:read_svmlight", suffixes=(".svm", ".svmlight", ".libsvm")),
-        "matlab": _own("formats.matlab:read_matlab", begins=b"MATLAB", suffixes=(".mat",)),
+        "matlab": _own("formats.matlab:read_matlab", begins=b"MATLAB", suffixes=(".mat",), keys=("member",), **_BINARY),
+        "r": _own(
+            "formats.r_objects:read_r",
+            called="R",
+            begins=rb"RD[ABX][23]\r?\n|[XB]\n(\x00{3}[\x02\x03]|[\x02\x03]\x00{3})|A\r?\n[23]\r?\n\d{6}\r?\n",
+            keys=("member",),
+            library="rdata",
+            install="blanketflow[formats]",
+        ),
         "c45": _own(
             "formats.c45:read_c45", keys=("missing_values",), companions="blanketflow.data.formats.c45:companions"
         ),
         "orange": _own("formats.orange:read_orange", keys=("missing_values",)),
         "nips2003": _own("formats.nips2003:read_nips2003", companions="blanketflow.data.formats.nips2003:companions"),
         "h5ad": _own(
-            "formats.anndata:read_h5ad", called=".h5ad", begins=_HDF, library="anndata", install="blanketflow[h5ad]"
+            "formats.anndata:read_h5ad",
+            called=".h5ad",
+            begins=_HDF,
+            suffixes=(".h5ad",),
+            keys=("member",),
+            library="anndata",
+            install="blanketflow[h5ad]",
+            **_BINARY,
+        ),
+        "gct": _own(
+            "formats.gct:read_gct",
+            called="GCT",
+            begins=rb"(\xef\xbb\xbf)?#1\.[23]\s",
+            companions="blanketflow.data.formats.gct:companions",
+        ),
+        "biom": _own(
+            "formats.biom:read_biom",
+            called="BIOM",
+            begins=rb'\s*\{.*"Biological Observation Matrix|\x89HDF\r\n\x1a\n',
+            suffixes=(".biom",),
+            library="biom",
+            install="blanketflow[formats]",
+            **_BINARY,
         ),
         "stata": _own(
             "formats.statistics:read_statistics",

@@ -142,17 +142,24 @@ def check_cells(name: str, line: int, header: list[str], row: list[str], drop: s
 
 
 GZIP_MAGIC = b"\x1f\x8b"
+#: The folder of the cache with copies of what was packed.
+COPIES = "unpacked"
 #: The environment variable that sets the limit in GB, and the limit without it.
 VARIABLE, MOST_GB = "BLANKETFLOW_MAX_GB", 4.0
 
 
-def existing_file(name: str, path: Path, key: str) -> Path:
-    """Return the path of a file that is there, or raise `DataError`; nothing is opened, since a pipe would block."""
+def existing_file(name: str, path: Path, key: str, folders: bool = False) -> Path:
+    """Return the path of a file that is there, or raise `DataError`; nothing is opened, since a pipe would block.
+
+    With `folders`, it may be a folder with Parquet files.
+    """
     try:
         found = path.stat().st_mode
     except (OSError, ValueError) as error:  # such as a folder that may not be entered, or a name that is too long
         raise DataError(_why_not_there(name, path, key, error)) from error
     if stat.S_ISDIR(found):
+        if folders and next(path.rglob("*.parquet"), None):
+            return path
         raise DataError(f"{name}: {path} is a folder. Name a file in it under the key {key}.")
     if not stat.S_ISREG(found):
         raise DataError(
@@ -181,7 +188,9 @@ def _why_not_there(name: str, path: Path, key: str, error: Exception) -> str:
 
 
 def is_packed(path: Path) -> bool:
-    """Return whether a file is a gzip file."""
+    """Return whether a file is a gzip file, or the copy of what was packed in another one."""
+    if path.parent.parent.name == COPIES:
+        return True
     with open(path, "rb") as stored:
         return stored.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 

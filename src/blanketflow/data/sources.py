@@ -25,6 +25,7 @@ from .formats.tell import companions, tell_format
 from .input_file import existing_file
 from .missing_markers import MissingMarkers, of_columns
 from .openml import openml_file, read_openml
+from .packed import unpacked
 from .samples import check_labels, labels_spec, prepared, read_spec, with_proposals
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
@@ -40,6 +41,8 @@ class Source(NamedTuple):
     kind: str
     identifier: str
     path: Path
+    #: The file that `path` is a copy of, unpacked.
+    packed: Path | None = None
 
     @property
     def is_file(self) -> bool:
@@ -88,13 +91,24 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: {redacted(spec['path'])} is in object storage, which only the workflow reads. Run it by "
             "snakemake, or download the file."
         )
-    path = existing_file(name, Path(spec["path"]), "path")
+    stored = existing_file(name, Path(spec["path"]), "path", folders=True)
+    if stored.is_dir():
+        path, is_named = stored, False
+    else:
+        path, is_named = unpacked(name, stored, spec.get("member"))
     kind = tell_format(name, path, spec)
     own = find_format(kind).keys
+    if find_format(kind).is_unpacked and not stored.is_dir():
+        path, _ = unpacked(name, path, is_text=False)
+    if spec.get("member") is not None and not is_named and "member" not in own:
+        raise ConfigError(
+            f"{name}: member names one table of a file with several, and {stored} is of the format {kind}, which holds "
+            "one: remove it."
+        )
     if spec.get("query") and "query" not in own:
         raise ConfigError(f"{name}: {path} is not a database: remove query.")
     if spec.get("sheet") is not None and "sheet" not in own:
-        raise ConfigError(f"{name}: sheet is for .xlsx workbooks, and {path} is not one: remove it.")
+        raise ConfigError(f"{name}: sheet is for workbooks, and {path} is not one: remove it.")
     if asked := [key for key in KEYS if spec.get(key) is not None and key not in own]:
         raise ConfigError(
             f"{name}: {asked[0]} is for tables of text such as CSV, and {path} is of the format {kind}: remove it."
@@ -103,7 +117,7 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     check_labels(name, spec)
     if spec.get("target_path") and "target_path" not in own:
         raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
-    return Source(kind, "", path)
+    return Source(kind, "", path, stored if path != stored else None)
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
@@ -121,7 +135,10 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
         return [str(source.path), target]
     beside = companions(source.kind, source.path, with_downloads(name, spec)) if source.is_file else []
     labels = labels_spec(spec)
-    return [str(source.path), *map(str, beside), *(source_files(f"{name}: labels", labels) if labels else [])]
+    beside = [*beside, *(source_files(f"{name}: labels", labels) if labels else [])]
+    if source.path.is_dir():
+        return [*map(str, beside)]
+    return [str(source.packed or source.path), *map(str, beside)]
 
 
 def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
@@ -241,11 +258,14 @@ def _check_digest(name: str, source: Source, spec: Mapping[str, Any]) -> None:
         return
     if not source.path.name:
         raise ConfigError(f"{name}: sha256 is of a file, and this source is not a file. Remove it.")
-    with open(source.path, "rb") as file:
+    if source.path.is_dir():
+        raise ConfigError(f"{name}: sha256 is of a file, and {source.path} is a folder. Remove it.")
+    with open(source.packed or source.path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != wanted.lower():
         raise DataError(
-            f"{name}: {source.path} has the SHA-256 {found}, but sha256 states {wanted}. It is another file."
+            f"{name}: {source.packed or source.path} has the SHA-256 {found}, but sha256 states {wanted}. It is "
+            "another file."
         )
 
 

@@ -1,11 +1,12 @@
-"""Excel's .xlsx workbooks: one sheet, whose first row has the names; cells are read as the same texts in a CSV file."""
+"""Workbooks and Excel's .xlsx: one sheet, whose first row has the names; cells are read as the same texts in CSV."""
 
 from __future__ import annotations
 
 import datetime
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -36,22 +37,37 @@ _BLOCK = 2**20
 
 
 def read_xlsx(file: TableFile) -> Loaded:
+    """Return the columns of an .xlsx workbook; raises as `read_sheet` does, and if a formula has no value."""
+    return read_sheet(file, _opened_xlsx, _check_formulas)
+
+
+@contextmanager
+def _opened_xlsx(file: TableFile, unpacking: Unpacking) -> Iterator[Any]:
+    import openpyxl
+
+    with zipfile.ZipFile(file.path) as archive:
+        unpacking.add(sum(member.file_size for member in archive.infolist()))
+        _check_xml(file.name, file.path, archive, unpacking)
+    with open(file.path, "rb") as stored:
+        yield openpyxl.load_workbook(stored, read_only=True, data_only=True, keep_links=False)
+
+
+def read_sheet(
+    file: TableFile,
+    opened: Callable[[TableFile, Unpacking], AbstractContextManager[Any]],
+    check: Callable[[str, Path, str], None] | None = None,
+) -> Loaded:
     """Return the columns of the sheet that the spec names, or of the first with cells, which is reported.
 
-    Rows without cells are skipped. Raises `ConfigError` if there is no such sheet, `DataError` if the file is damaged,
-    unpacks to too much, or a formula has no value.
+    The workbook has `worksheets` as openpyxl's have. Rows without cells are skipped. Raises `ConfigError` if there is
+    no such sheet, `DataError` if the file is damaged or unpacks to too much; and what `check` does of the sheet.
     """
-    import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
     name, path, spec, dialect = file.name, file.path, file.spec, file.dialect
     unpacking, dialect.has_numbers, others = Unpacking(name, path), True, ""
     try:
-        with zipfile.ZipFile(path) as archive:
-            unpacking.add(sum(member.file_size for member in archive.infolist()))
-            _check_xml(name, path, archive, unpacking)
-        with open(path, "rb") as stored:
-            book = openpyxl.load_workbook(stored, read_only=True, data_only=True, keep_links=False)
+        with opened(file, unpacking) as book:
             sheet, others = _sheet(name, path, book, spec.get("sheet"), dialect)
             header, rows = _table(name, _cells(name, path, sheet, unpacking), dialect)
             names = names_in_header(name, header, dialect)
@@ -61,7 +77,8 @@ def read_xlsx(file: TableFile) -> Loaded:
             as_text, drop = setting(spec, "categorical"), setting(spec, "drop")
             columns = columns_of_rows(name, header, rows, as_text, file.markers, None, dialect, drop)
             columns = names.named(name, columns, dialect)
-        _check_formulas(name, path, sheet.title)
+        if check is not None:
+            check(name, path, sheet.title)
     except ConfigError:
         raise
     except DataError as error:
@@ -70,7 +87,7 @@ def read_xlsx(file: TableFile) -> Loaded:
         raise DataError(f"{error} That is sheet {sheet.title!r}. Name another by the key sheet: {others}.") from error
     except (InvalidFileException, zipfile.BadZipFile, *_DAMAGED) as error:
         said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        raise DataError(f"{name}: {path} is not a readable .xlsx file ({said}). Save it again.") from error
+        raise DataError(f"{name}: {path} is not a readable .{file.kind} file ({said}). Save it again.") from error
     if header[0] == UNNAMED and len(header) > 1:
         if not name_rows(columns[0]):
             check_names(name, header)

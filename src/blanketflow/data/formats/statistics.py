@@ -44,13 +44,13 @@ def read_statistics(file: TableFile) -> Loaded:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     notes: list[str] = []
     columns = [
-        _labelled(column, stated.variable_value_labels.get(column.name, {}), notes)
+        labelled(column, stated.variable_value_labels.get(column.name, {}), notes)
         for column in columns_from_arrow(name, table, setting(spec, "drop"), file.has_dates)
     ]
     return Loaded(columns, notes=tuple(notes))
 
 
-def _labelled(column: Column, labels: Mapping[Any, str], notes: list[str]) -> Column:
+def labelled(column: Column, labels: Mapping[Any, str], notes: list[str]) -> Column:
     """Return a column with labels for its values, if all have one; and whole numbers as such."""
     if column.levels:
         cells = [column.levels[code] if code >= 0 else None for code in column.values.tolist()]

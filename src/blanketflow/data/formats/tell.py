@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
 import zlib
@@ -33,6 +34,8 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
         formats = {one: find_format(one) for one in ([asked] if asked else known_formats())}
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from error
+    if path.is_dir():
+        return asked or "parquet-folder"
     with opened(name, path) as raw:
         head = raw.read(_HEAD_BYTES)
     if not head:
@@ -45,6 +48,8 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
         return found if found != "npz" else _in_a_zip(name, path, head)
     if encoding := spec.get("encoding") or marked_encoding(head):
         head = head.decode(encoding, errors="ignore").encode(errors="ignore") if is_encoding(encoding) else head
+    if is_json(head):
+        return "json"
     if refused := what_else(head):
         raise DataError(f"{name}: {path} is {refused}.")
     if spec.get("header") == "none":
@@ -63,9 +68,11 @@ def _in_a_zip(name: str, path: Path, head: bytes) -> str:
         held = ["[Content_Types].xml"] if b"[Content_Types].xml" in head[:2000] else []
     if "xl/workbook.xml" in held:
         return "xlsx"
+    if "mimetype" in held and "content.xml" in held and _OF_SHEETS in head[:200]:
+        return "ods"
     if "[Content_Types].xml" in held or "mimetype" in held:
         raise DataError(
-            f"{name}: {path} is a workbook or document of an office program. Save the table as .xlsx or CSV."
+            f"{name}: {path} is a document of an office program, or a binary workbook. Save the table as .xlsx or CSV."
         )
     if held and not any(member.endswith(".npy") for member in held):
         shown = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
@@ -106,7 +113,7 @@ def companions(kind: str, path: Path, spec: Mapping[str, Any]) -> list[Path]:
     return [file for file in import_name(function)(path, spec) if file.is_file()] if function else []
 
 
-UNPACK = "Unpack it; of packed files only gzip is read"
+UNPACK = "Unpack it; of packed files gzip, bzip2, xz, zstd and zip are read"
 _PICKLE = "a pickle, which can run code and is not read. Save the table as Parquet or CSV"
 _PICKLE_SIGNS = (
     b"\x80\x02",
@@ -121,35 +128,51 @@ _SAVE = "Save the table as Parquet or CSV, in pandas by {}(path).to_parquet(...)
 #: First bytes that no text begins with, or none that is a table.
 _SIGNS = {
     b"FEA1": "a Feather file of version 1. Write it again as version 2",
-    b"Obj\x01": "an Avro file. Write it as Parquet",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as .xlsx or CSV",
-    GZIP_MAGIC: "compressed twice. Unpack it once",
-    b"BZh": f"a bzip2 file. {UNPACK}",
-    b"\xfd7zXZ\0": f"an xz file. {UNPACK}",
+    (GZIP_MAGIC, b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"): "compressed twice. Unpack it once",
     b"7z\xbc\xaf\x27\x1c": f"a 7z archive. {UNPACK}",
-    b"\x28\xb5\x2f\xfd": f"a zstd file. {UNPACK}",
     b"\x04\x22\x4d\x18": f"an lz4 file. {UNPACK}",
     b"%PDF": "a PDF document. Export the table as CSV",
     b"\x93NUMPY": "a numpy array alone. Save it with its target by numpy.savez(path, X=..., y=...)",
     _PICKLE_SIGNS: _PICKLE,
-    (b"RDX3\n", b"RDX2\n", b"X\n\0\0\0"): "R's own format. Save the table in R by write.csv(..., row.names = FALSE)",
     b"version https://git-lfs": "a pointer of Git LFS and not the file itself. Fetch it by git lfs pull",
 }
 #: First bytes that text can have too: they count only in what is not text.
 _SIGNS_OF_BYTES = (
-    (re.compile(rb"ORC.*?\0", re.DOTALL), f"an ORC file. {_SAVE.format('read_orc')}"),
     (re.compile(rb"[\]})]q\0|[\]})]\x94|ccopy_reg\n"), _PICKLE),
     (re.compile(rb"\]\0\0[\0-\xff]"), f"an lzma file. {UNPACK}"),
 )
 _MARKUP = re.compile(rb"\s*<(!doctype|html|head|body|table|\?xml)\b", re.IGNORECASE).match
 _JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])').match
+#: An object a line, or a list of objects.
+_RECORDS = re.compile(rb"\s*\[\s*\{").match
+#: In an OpenDocument file the type comes first, and is not compressed.
+_OF_SHEETS = b"opendocument.spreadsheet"
+
+
+def is_json(head: bytes) -> bool:
+    r"""Return whether a file has an object of JSON in each line, or is a list of objects.
+
+    >>> is_json(b'{"a": 1}\n{"a": 2}'), is_json(b'[{"a": 1}]'), is_json(b'{"a": [1, 2]}'), is_json(b'{"a"')
+    (True, True, False, False)
+    """
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    if _RECORDS(head):
+        return True
+    if not _JSON(head):
+        return False
+    line, _, rest = head.strip().partition(b"\n")
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and (bool(rest) or not any(isinstance(x, list | dict) for x in found.values()))
 
 
 def what_else(head: bytes) -> str | None:
     r"""Return what a file is if it is no table, by its first bytes, and what to do; None if it may be a table.
 
-    >>> what_else(b"Obj\x01..."), what_else(b"ORC,b\n1,2\n")
-    ('an Avro file. Write it as Parquet', None)
+    >>> what_else(b"%PDF-1.7..."), what_else(b"7z,b\n1,2\n")
+    ('a PDF document. Export the table as CSV', None)
     """
     for sign, what in _SIGNS.items():
         if head.startswith(sign):
@@ -161,7 +184,7 @@ def what_else(head: bytes) -> str | None:
             "a page of HTML or XML, perhaps of an error instead of the file. Fetch it again, or save the table as CSV"
         )
     if _JSON(head):
-        return "JSON. Save the table as CSV or Parquet"
+        return "JSON, but neither an object in each line nor a list of objects. Save the table as CSV or Parquet"
     if head[257:262] == b"ustar":
         return f"a tar archive. {UNPACK}"
     if not _is_text(head):
