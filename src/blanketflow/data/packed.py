@@ -80,7 +80,7 @@ def _tables(path: Path) -> list[str]:
     """Return the files of a zip archive; none if they are of a format of its own, or the archive is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
-            held = [one.filename for one in archive.infolist() if not one.is_dir()]
+            held = [one.filename for one in archive.infolist() if not f"/{one.filename}".endswith("/")]
     except (*_DAMAGED, NotImplementedError):  # which reading reports
         return []
     if any(one in _OF_FORMATS or one.endswith(_OF_FORMATS[-1]) for one in held):

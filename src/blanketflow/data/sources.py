@@ -43,6 +43,8 @@ class Source(NamedTuple):
     path: Path
     #: The file that `path` is a copy of, unpacked.
     packed: Path | None = None
+    #: Whether `member` named a file of an archive, so that it is nothing for the reader.
+    is_member: bool = False
 
     @property
     def is_file(self) -> bool:
@@ -117,7 +119,7 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     check_labels(name, spec)
     if spec.get("target_path") and "target_path" not in own:
         raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
-    return Source(kind, "", path, stored if path != stored else None)
+    return Source(kind, "", path, stored if path != stored else None, is_named)
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
@@ -229,6 +231,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     elif source.kind == "openml":
         loaded = read_openml(name, source.identifier, MissingMarkers.of(spec))
     else:
+        spec = {**spec, "member": None} if source.is_member else spec
         loaded = read_file(name, source.kind, source.path, read_spec(spec))
         loaded = prepared(name, loaded, spec, lambda: read_columns(f"{name}: labels", labels_spec(spec) or {}))
     return with_meanings(name, loaded, spec, source.kind)

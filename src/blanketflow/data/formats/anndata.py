@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...core.convert import as_table
-from ...core.errors import ConfigError, DataError, did_you_mean
+from ...core.errors import ConfigError, DataError, did_you_mean, shown
+from ...core.printable import listed
 from ...core.table import Column
 from ..arrays import checked_csc
 from ..column_roles import columns_of_rows
@@ -16,21 +18,20 @@ from .loaded import Loaded, TableFile, matrix_columns
 
 
 def read_h5ad(file: TableFile) -> Loaded:
-    """Return the features of ``X``, named by ``var_names``, and the columns of ``obs`` that the spec names.
+    """Return the features of ``X`` or of a layer, named by ``var_names``, and the columns of ``obs`` the spec names.
 
-    Raises `ConfigError` if the spec names no target; `DataError` if a feature and a column have the same name.
+    Raises `ConfigError` if the spec names no target, or no layer that is there; `DataError` if a feature and a column
+    have the same name.
     """
     import anndata
 
     name, path, spec = file.name, file.path, file.spec
-    _check_held(name, path)
+    check_held(name, path)
     found = anndata.read_h5ad(path)
-    X = checked_csc(found.X) if hasattr(found.X, "tocsc") else found.X
+    X = _matrix(file, found)
     known = [str(column) for column in found.obs.columns]
     if not spec.get("target"):
         raise ConfigError(f"{name}: set target to a column of obs in {path}. {did_you_mean('', known)}")
-    if X is None:
-        raise DataError(f"{name}: {path} has no matrix X. Save a layer as X.")
     genes = [str(gene) for gene in found.var_names]
     both = set(genes) & set(known)
     if both:
@@ -53,7 +54,22 @@ def read_h5ad(file: TableFile) -> Loaded:
     return Loaded(matrix_columns(X, genes, more))
 
 
-def _check_held(name: str, path: Path) -> None:
+def _matrix(file: TableFile, found: Any) -> Any:
+    """Return ``X``, or the layer that `member` names; several layers beside it are said."""
+    name, path, member = file.name, file.path, file.spec.get("member")
+    layers = [str(layer) for layer in found.layers]
+    if member not in (None, "X", *layers):
+        raise ConfigError(f"{name}: {path} has no layer {shown(member)}. {did_you_mean(member, ['X', *layers])}")
+    if member in (None, "X") and found.X is None:
+        way_out = f"Name a layer by the key member, such as member: {layers[0]}." if layers else "Save one."
+        raise DataError(f"{name}: {path} has no matrix X. {way_out}")
+    if member is None and layers:
+        file.dialect.say(f"the matrix X, and none of its layers ({listed(layers)})", "member")
+    matrix = found.X if member in (None, "X") else found.layers[member]
+    return checked_csc(matrix) if hasattr(matrix, "tocsc") else matrix
+
+
+def check_held(name: str, path: Path) -> None:
     """Raise `DataError` if the arrays of an HDF5 file are too large in full, or lie in other files."""
     import h5py
 

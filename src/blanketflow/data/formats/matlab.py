@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import DataError, did_you_mean
+from ...core.errors import ConfigError, DataError, did_you_mean, shown
 from ...core.table import Column, categorical, column_from_array
 from ..input_file import Unpacking
 from .loaded import Loaded, TableFile, as_whole, matrix_columns, number_column
@@ -39,8 +39,8 @@ def read_matlab(file: TableFile) -> Loaded:
     """Return the columns of a .mat file.
 
     The target is the variable that the spec names, else ``Y`` or ``y``; else it is a column of the matrix. The matrix
-    is ``X``, or the only one with the same number of rows. ``feature_names`` has the names, else they are ``x0``,
-    ``x1``, ...
+    is the variable that `member` names, else ``X``, else the only one with the same number of rows. ``feature_names``
+    has the names, else they are ``x0``, ``x1``, ...
 
     Raises `DataError` if the file is damaged or of version 7.3, or the variables are ambiguous.
     """
@@ -49,7 +49,7 @@ def read_matlab(file: TableFile) -> Loaded:
     y = target if target in found else None
     if not target:
         y = next((variable for variable in ("Y", "y") if variable in found), None)
-    matrix = _matrix(name, path, found, y)
+    matrix = _matrix(name, path, found, y, file.spec.get("member"))
     X = found[matrix]
     if X.dtype.kind not in "biuf":
         raise DataError(f"{name}: {matrix!r} in {path} has dtype {X.dtype}, but must hold numbers.")
@@ -62,8 +62,8 @@ def read_matlab(file: TableFile) -> Loaded:
         if target and target not in names:
             known = [*found, *names] if len(names) < 1000 else [*found]
             raise DataError(
-                f"{name}: target names {target!r}, which is neither a variable of {path} nor a column of {matrix!r}. "
-                f"{did_you_mean(target, known)}"
+                f"{name}: target names {target!r}, which is neither a variable of {path} nor a column of {matrix!r}; "
+                f"it holds {_held(found)}. {did_you_mean(target, known)}"
             )
         return Loaded(matrix_columns(X, names, []))  # the target is one of them
     n_rows = math.prod(found[y].shape)
@@ -214,8 +214,13 @@ def _characters(kind: int, stored: memoryview, order: str, shape: tuple[int, ...
     return np.array(["".join(row) for row in rows.tolist()], dtype="U").reshape(shape[:-1])
 
 
-def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None) -> str:
+def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None, member: str | None = None) -> str:
     """Return the name of the variable with the features."""
+    if member is not None:
+        if member not in found or found[member].ndim != 2:
+            what = "is not a matrix" if member in found else "is not there"
+            raise ConfigError(f"{name}: member names {shown(member)}, which {what}. {path} holds {_held(found)}.")
+        return member
     if "X" in found and found["X"].ndim == 2:
         return "X"
     n_rows = None if y is None else math.prod(found[y].shape)
@@ -227,9 +232,18 @@ def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None) -> s
     ]
     if len(fitting) == 1:
         return fitting[0]
-    held = ", ".join(f"{variable} {'x'.join(map(str, value.shape))}" for variable, value in found.items()) or "nothing"
-    why = "has no matrix X" if not fitting else f"has several matrices ({', '.join(fitting)}), none of them X"
-    raise DataError(f"{name}: {path} {why}; it holds {held}. Save the features as X and the target as Y.")
+    held, hint = _held(found), "Name the one with the features by the key member"
+    if fitting:
+        raise DataError(
+            f"{name}: {path} has several matrices, none of them X; it holds {held}. {hint}, such as member: "
+            f"{fitting[0]}, and the variable with the target by target."
+        )
+    raise DataError(f"{name}: {path} has no matrix X; it holds {held}. {hint}, or save them as X and the target as Y.")
+
+
+def _held(found: Mapping[str, Any]) -> str:
+    """Return in words which variables a file holds, and their shapes."""
+    return ", ".join(f"{variable} {'x'.join(map(str, value.shape))}" for variable, value in found.items()) or "nothing"
 
 
 def _target(variable: str, value: Any) -> Column:

@@ -55,7 +55,7 @@ _INFLATED = {
     "null": lambda data: BytesIO(data),
     "deflate": lambda data: _Inflated(data),
     "bzip2": lambda data: bz2.BZ2File(BytesIO(data)),
-    "xz": lambda data: lzma.LZMAFile(BytesIO(data)),
+    "xz": lambda data: _xz(data),
     "zstandard": lambda data: _zstd(data),
     "snappy": lambda data: BytesIO(_snappy(data)),
 }
@@ -131,6 +131,10 @@ class _Inflated:
         found = self._engine.decompress(self._left, n)
         self._left = self._engine.unconsumed_tail
         return found
+
+
+def _xz(data: bytes) -> Any:
+    return lzma.LZMAFile(BytesIO(data))
 
 
 def _zstd(data: bytes) -> Any:
