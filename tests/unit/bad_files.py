@@ -145,6 +145,11 @@ def zip_of_csv(path):
     _zip(path, {"table.csv": good_text()})
 
 
+def zip_of_tables(path):
+    """A zip archive with a table and another file in it."""
+    _zip(path, {"data/table.csv": good_text(), "readme.txt": "Not a table."})
+
+
 def workbook(path, above=(), cells=lambda row: row):
     """A good table as a workbook."""
     book = openpyxl.Workbook()
@@ -424,11 +429,6 @@ def old_stata(path):
 def sas(path):
     """The head of a SAS file."""
     path.write_bytes(bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011") + bytes(500))
-
-
-def avro(path):
-    """The head of an Avro file."""
-    path.write_bytes(b"Obj\x01\x04\x16avro.schema" + bytes(500))
 
 
 def spss(path):

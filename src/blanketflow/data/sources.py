@@ -231,8 +231,16 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     elif source.kind == "openml":
         loaded = read_openml(name, source.identifier, MissingMarkers.of(spec))
     else:
-        spec = {**spec, "member": None} if source.is_member else spec
-        loaded = read_file(name, source.kind, source.path, read_spec(spec))
+        asked, spec = spec.get("member"), {**spec, "member": None} if source.is_member else spec
+        try:
+            loaded = read_file(name, source.kind, source.path, read_spec(spec))
+        except ConfigError as error:
+            if not source.is_member or "by the key member" not in str(error):
+                raise
+            raise ConfigError(
+                f"{name}: {asked!r} in {source.packed} holds several tables, and member names one thing only. "
+                "Unpack the archive, set path to that file, and member to the table."
+            ) from error
         loaded = prepared(name, loaded, spec, lambda: read_columns(f"{name}: labels", labels_spec(spec) or {}))
     return with_meanings(name, loaded, spec, source.kind)
 
