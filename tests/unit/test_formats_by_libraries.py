@@ -3,13 +3,16 @@
 import bz2
 import datetime
 import gzip
+import hashlib
 import io
 import json
 import lzma
 import re
+import sys
 import zipfile
 
 import anndata
+import h5py
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -18,7 +21,7 @@ import pytest
 import scipy.io
 from pyarrow import orc
 
-import blanketflow as bf
+from blanketflow.cli import main
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.core.formats import FORMATS
 from blanketflow.data.columns import names_of
@@ -181,14 +184,14 @@ def test_every_cell_is_as_it_was_written(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_select_and_the_plan_read_it(name, tmp_path):
+def test_select_and_the_plan_read_it(name, tmp_path, capsys):
     path = written(name, tmp_path)
     spec = {"path": str(path), "target": "y"}
     assert peek("t", spec).class_counts == {"p": 16, "q": 8}
     raw = read_source("t", spec, 0)
     assert raw.features.n_rows == N and raw.missing and raw.target.levels == ("p", "q")
-    chosen = bf.select(str(path), target="y", method="mim", n_features=1)
-    assert len(chosen.features) == 1
+    assert main(["select", str(path), "--target", "y", "--method", "iamb", "--set", "alpha=0.5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_features"] == len(raw.features)
 
 
 @pytest.mark.parametrize("library", ["fastavro", "rdata", "python_calamine", "biom"])
@@ -200,7 +203,7 @@ def test_a_missing_library_is_named_with_what_installs_it(library, tmp_path, mon
         "biom": b'{"format": "Biological Observation Matrix 1.0.0"}',
     }
     (tmp_path / "t").write_bytes(beginnings[library])
-    monkeypatch.setitem(__import__("sys").modules, library, None)
+    monkeypatch.setitem(sys.modules, library, None)
     said = rf'^t: .* is read by {library}, which is not installed\. pip install "blanketflow\[formats\]"$'
     with pytest.raises(ConfigError, match=said):
         cells(tmp_path / "t")
@@ -272,7 +275,7 @@ def test_the_copy_follows_the_file(tmp_path):
 def test_the_digest_is_of_the_file_and_not_of_its_copy(tmp_path):
     path = tmp_path / "t.csv.xz"
     path.write_bytes(lzma.compress(CSV))
-    digest = __import__("hashlib").sha256(path.read_bytes()).hexdigest()
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert read_source("t", {"path": str(path), "target": "y", "sha256": digest}, 0).features.n_rows == N
     with pytest.raises(DataError, match=re.escape(f"t: {path} has the SHA-256 {digest}")):
         read_source("t", {"path": str(path), "target": "y", "sha256": "0" * 64}, 0)
@@ -286,7 +289,7 @@ def test_a_zip_archive_holds_one_table_or_member_names_it(tmp_path):
         cells(two)
     assert cells(two, member="d/t.csv")[0] == {"a": A, "b": B, "y": Y}
     assert cells(two, member="d/u.csv")[0] == {"c": A, "b": B, "y": Y}
-    with pytest.raises(ConfigError, match=r"two\.zip holds no file 'd/v\.csv'\. Did you mean 'd/t.csv'"):
+    with pytest.raises(ConfigError, match=r"two\.zip holds no file 'd/v\.csv'\. Did you mean 'd/u.csv' or 'd/t.csv'"):
         cells(two, member="d/v.csv")
 
 
@@ -298,7 +301,7 @@ def test_a_member_goes_nowhere_but_to_the_cache(tmp_path, cache):
 
 def test_member_is_refused_where_there_is_one_table(tmp_path):
     (tmp_path / "t.csv").write_bytes(CSV)
-    with pytest.raises(ConfigError, match="^t: member names one table of a file with several, and .* remove it"):
+    with pytest.raises(ConfigError, match=r"^t: member names one table of a file with several, and .* remove it"):
         cells(tmp_path / "t.csv", member="x")
 
 
@@ -327,12 +330,14 @@ def test_an_object_of_several_is_named(tmp_path):
 
 def r_file(name):
     rdata = pytest.importorskip("rdata")
-    return rdata.TESTDATA_PATH / "generated" / name
+    path = rdata.TESTDATA_PATH / "generated" / name
+    return path if path.is_file() else pytest.skip("rdata brings such files since 1.1")
 
 
-@pytest.mark.parametrize("form", ["ascii", "binary", "xdr"])
-@pytest.mark.parametrize("end", ["rds", "rda"])
-def test_files_that_r_wrote_are_read(form, end, tmp_path):
+@pytest.mark.parametrize(
+    ("form", "end"), [("ascii", "rds"), ("ascii", "rda"), ("xdr", "rda"), ("xdr", "rds"), ("binary", "rds")]
+)
+def test_files_that_r_wrote_are_read(form, end):
     found, _ = cells(r_file(f"test_dataframe__{form}__version_3.{end}"))
     assert found == {"class": ["a", "b", "b"], "value": [1, 2, 3]}
     found, loaded = cells(r_file(f"test_full_named_matrix__{form}__version_3.{end}"))
@@ -467,7 +472,7 @@ def test_avro_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     with open(tmp_path / "t.avro", "wb") as file:
         fastavro.writer(file, schema, [{"s": "x" * 3_000_000}], codec="deflate")
     monkeypatch.setenv("BLANKETFLOW_MAX_GB", "0.001")
-    with pytest.raises(DataError, match="unpacks to more than 0.001 GB"):
+    with pytest.raises(DataError, match=r"unpacks to more than 0\.001 GB"):
         cells(tmp_path / "t.avro")
     nulls = {"type": "record", "name": "row", "fields": [{"name": "s", "type": "null"}]}
     held = io.BytesIO()
@@ -475,7 +480,7 @@ def test_avro_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     content = held.getvalue()
     sync = content[-16:]
     (tmp_path / "t.avro").write_bytes(content[:-18] + b"\xfe\xff\xff\xff\x0f\x00" + sync)  # so many rows of no bytes
-    with pytest.raises(DataError, match="unpacks to more than|is not a readable Avro file"):
+    with pytest.raises(DataError, match=r"unpacks to more than|is not a readable Avro file"):
         cells(tmp_path / "t.avro")
 
 
@@ -587,7 +592,7 @@ def test_biom_is_turned(form, tmp_path):
     if form == "json":
         path.write_text(table.to_json("a test"))
     else:
-        with __import__("h5py").File(path, "w") as file:
+        with h5py.File(path, "w") as file:
             table.to_hdf5(file, "a test")
     found, loaded = cells(path)
     assert found["o1"] == [0, 1, 2] and found["o2"] == [3, 0, 0.5] and found["sample"] == ["s1", "s2", "s3"]

@@ -72,7 +72,7 @@ def _in_a_zip(name: str, path: Path, head: bytes) -> str:
         return "ods"
     if "[Content_Types].xml" in held or "mimetype" in held:
         raise DataError(
-            f"{name}: {path} is a document of an office program, or a binary workbook. Save the table as .xlsx or CSV."
+            f"{name}: {path} is a binary workbook or a document of an office program. Save the table as .xlsx or CSV."
         )
     if held and not any(member.endswith(".npy") for member in held):
         shown = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
