@@ -196,6 +196,23 @@ def test_units_with_one_row_a_year_are_told():
     assert told(raw(shuffled), "group") == []
 
 
+def test_hours_of_days_are_no_group():
+    hour, day = np.divmod(np.random.default_rng(10).permutation(480), 20)
+    sales = Column("sales", "numeric", np.random.default_rng(11).normal(size=480))
+    columns = [Column("hr", "integer", hour), Column("day", "integer", day), sales]
+    assert told(raw(columns), "group") == []
+
+
+def test_a_town_is_a_group_and_its_number_of_inhabitants_is_none():
+    rng = np.random.default_rng(14)
+    town = rng.integers(0, 18, 216)
+    of_towns = {name: rng.choice(10**6, 18, replace=False)[town] for name in ("code", "inhabitants", "voters")}
+    columns = [Column("town", "categorical", town, tuple(f"town {i}" for i in range(18)))]
+    columns += [Column(name, "integer", values) for name, values in of_towns.items()]
+    (found,) = told(raw([*columns, Column("votes", "numeric", rng.normal(size=216))]), "group")
+    assert found.columns == ("town", "code")
+
+
 @pytest.mark.parametrize("name", ["schooling_years", "ring_count", "family_size", "age group", "blood group", "group"])
 def test_measures_attributes_and_treatments_say_not_which_rows_belong_together(name):
     rng = np.random.default_rng(11)

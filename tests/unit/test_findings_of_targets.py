@@ -67,6 +67,24 @@ def test_products_and_ratios_are_told_with_their_powers(rng):
     assert found.message == "dose is in proportion to weight x age"
 
 
+def test_a_ratio_is_told_beside_columns_that_nearly_give_it(rng):
+    """The share of votes, of those cast: the share of those on the list is nearly the same."""
+    listed, cast = rng.integers(50_000, 90_000, N), rng.integers(20_000, 45_000, N)
+    votes = (cast * rng.beta(1, 6, N)).round() + 1
+    columns = {"of_listed": (100 * votes / listed).round(2), "turnout": (100 * cast / listed).round(2)}
+    columns |= {"votes": votes, "cast": cast, "listed": listed}
+    (found,) = told(raw(columns, "share", (100 * votes / cast).round(2)), "leakage")
+    assert found.message == "share is in proportion to votes / cast"
+
+
+def test_numbers_that_were_held_in_32_bits_are_told_with_their_decimals(rng):
+    columns = {name: rng.normal(650, 20, N).round(1) for name in ("reading", "maths")}
+    mean = ((columns["reading"] + columns["maths"]) / 2).astype(np.float32)
+    in_32_bits = {name: values.astype(np.float32) for name, values in columns.items()}
+    (found,) = told(raw(in_32_bits, "score", mean), "leakage")
+    assert found.message == "score is a multiple of the sum reading + maths"
+
+
 def test_the_largest_and_the_smallest_of_columns_are_told(rng):
     columns = {name: rng.normal(size=N) for name in "abcd"}
     (found,) = told(raw(columns, "worst", np.maximum(columns["b"], columns["d"])), "leakage")
@@ -115,6 +133,14 @@ def survival(rng, time="followup_days", **more):
         ("survival_months", "outcome"),
         ("daysToDeath", "y"),
         ("rfstime", "status"),
+        ("rectime", "censdead"),
+        ("duration", "observed"),
+        ("diff_days", "observed"),
+        ("week", "arrest"),
+        ("stop", "event"),
+        ("lenfol", "fstat"),
+        ("TIMEDTH", "DEATH"),
+        ("T", "E"),
     ],
 )
 def test_a_follow_up_time_is_told_beside_its_event(rng, time, event):

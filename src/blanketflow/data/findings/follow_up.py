@@ -28,14 +28,21 @@ EVENT_WORDS |= {
     "recurrence",
     "recurred",
 }
-EVENT_WORDS |= {"progression", "progressed", "failure", "failed", "fail", "fustat", "survived", "survival"}
+EVENT_WORDS |= {"progression", "progressed", "failure", "failed", "fail", "fustat", "fstat", "survived", "survival"}
+EVENT_WORDS |= {"observed", "censors", "arrest", "arrested", "rearrest", "rearrested", "readmission", "readmitted"}
 #: Units and words of times, and words that make a time one of follow-up whatever the target is called.
 _UNITS = {"day", "days", "week", "weeks", "month", "months", "year", "years", "yrs", "hours", "d", "w", "m", "y", "mo"}
-_TIMES = {"time", "times", "duration", "t", "length", "interval", "obs", "observation", "observed", "lived"}
+_TIMES = {"time", "times", "duration", "durat", "t", "length", "interval", "obs", "observation", "observed", "lived"}
+_TIMES |= {"stop", "exit"}
 _FOLLOW_UP = {"followup", "futime", "survival", "surv", "survtime", "survdays", "tte", "os", "pfs", "dfs", "rfs", "efs"}
-_FOLLOW_UP |= {"follow", "fu", "lifetime"}
-_LINKS = {"to", "until", "till", "of", "in", "since", "the", "last", "up", "overall", "free", "total"}
-_EVENT_TIME = re.compile(r"(r|d|f|s|p|c|rf|os|pfs|dfs|rfs|efs|event|death|stop|exit|fail|censor)(time|days)")
+_FOLLOW_UP |= {"follow", "fu", "lifetime", "lenfol"}
+_LINKS = {"to", "until", "till", "of", "in", "since", "the", "last", "up", "overall", "free", "total", "diff", "from"}
+_EVENT_TIME = re.compile(
+    r"(r|d|f|s|p|c|rf|os|pfs|dfs|rfs|efs|rec|event|death|stop|exit|fail|censor)(time|days)"
+    r"|(time|days)(dth|death|event|fail|cens|relapse)"
+)
+#: Single letters by which tables of survival call events; the time beside them is T.
+_LETTERS = ("E", "D")
 #: Most values of an event, such as alive, dead and moved away; the fewest of a time, and of rows.
 _MOST_EVENTS, _FEWEST_TIMES, _FEWEST_ROWS = 4, 10, 20
 #: Rows that are looked at, and how many standard errors the times of rows with and without the event differ.
@@ -84,7 +91,7 @@ def _is_time(column: Column) -> bool:
 
 
 def _has_event_name(name: str) -> bool:
-    return bool(tokens(name) & EVENT_WORDS)
+    return bool(tokens(name) & EVENT_WORDS) or name in _LETTERS
 
 
 def _says_follow_up(name: str) -> bool:

@@ -102,7 +102,7 @@ def _product(numbers: _Numbers) -> tuple[list[str], str] | None:
         return None
     at = np.flatnonzero(is_positive)
     X, y = np.log(numbers.X[:, at]), np.log(numbers.y)
-    found = _terms(X, y, _MOST_FACTORS, lambda fitted: _agrees(numbers.y, np.exp(fitted)))
+    found = _of_two(X, numbers.y) or _terms(X, y, _MOST_FACTORS, lambda fitted: _agrees(numbers.y, np.exp(fitted)))
     if found is None:
         return None
     chosen, powers = found
@@ -115,6 +115,27 @@ def _product(numbers: _Numbers) -> tuple[list[str], str] | None:
         for sign in (1, -1)
     )
     return names, f"in proportion to {' x '.join(over) or '1'}{''.join(f' / {name}' for name in under)}"
+
+
+def _of_two(X: np.ndarray, y: np.ndarray) -> tuple[list[int], np.ndarray] | None:
+    """Return the two columns, as logarithms, and their powers 1 or -1, of which the target is the product or ratio.
+
+    All pairs are compared: beside features that nearly say the target, terms that are added one at a time go astray.
+    """
+    Z = np.column_stack([X, np.log(y)])
+    Z = Z - Z.mean(axis=0)
+    products = Z.T @ Z
+    d = X.shape[1]
+    own, with_y = np.diag(products)[:d], products[:d, d]
+    for sign in (1.0, -1.0):
+        left = (own - 2 * with_y)[:, np.newaxis] + own - 2 * sign * with_y + 2 * sign * products[:d, :d]
+        np.fill_diagonal(left, np.inf)
+        i, j = np.unravel_index(int(np.argmin(left)), left.shape)
+        logs = X[:, i] + sign * X[:, j]
+        made = np.exp(logs - logs.max())
+        if _agrees(y, made * (made @ y) / (made @ made)):
+            return [int(i), int(j)], np.array([1.0, sign])
+    return None
 
 
 def _extreme(numbers: _Numbers) -> tuple[list[str], str] | None:
@@ -190,13 +211,16 @@ def _agrees(y: np.ndarray, fitted: np.ndarray) -> bool:
 def _unit(y: np.ndarray) -> float:
     """Return the unit of the last decimal of numbers; of numbers with all digits, a millionth of their spread.
 
+    Numbers that were held in 32 bits, such as 690.799987792969, count with the decimals that they had before.
+
     Examples
     --------
     >>> _unit(np.array([1.5, 2.25])), _unit(np.array([300.0, 1200.0]))
     (0.01, 1.0)
     """
+    precision = 1e-7 if np.allclose(y, y.astype(np.float32), rtol=1e-12, atol=0) else 1e-12
     for decimals in range(6):
-        if np.allclose(y, np.round(y, decimals), rtol=1e-12, atol=0):
+        if np.allclose(y, np.round(y, decimals), rtol=precision, atol=0):
             return 10.0**-decimals
     return 1e-6 * float(y.std())
 

@@ -19,7 +19,9 @@ _MEASURES |= {"size", "length", "score", "rate", "ratio", "share", "percent", "t
 _MEASURES |= {"history", "type", "kind", "class", "strain", "status", "sex", "blood", "ethnic", "income", "distance"}
 #: Words of occasions: a column of them may number the rows of one patient.
 _OCCASIONS = {"year", "years", "visit", "wave", "time", "date", "month", "week", "day", "session", "round", "timepoint"}
-_OCCASIONS |= {"quarter", "period", "occasion", "followup"}
+_OCCASIONS |= {"quarter", "period", "occasion", "followup", "hour", "hours", "hr", "hrs", "minute", "minutes"}
+#: Words of numbers that stand for something.
+_CODES = ID_WORDS | WHO | WHERE | {"code", "nr"}
 #: The fewest values of a group that is found by its rows, rows of each on average, and columns that are alike in it.
 _FEWEST_VALUES, _FEWEST_ROWS, _FEWEST_ALIKE = 10, 2, 2
 #: A word such as `group` is also the name of a treatment, which has few values.
@@ -51,13 +53,20 @@ def groups_by_rows(columns: Sequence[Column]) -> list[str]:
     """Return the columns within whose values rows are alike, or that have one row for each year, visit and so on.
 
     At least `_FEWEST_ALIKE` and half of the numbers with many values are constant within the values of such a column.
+    Of columns that divide the rows alike, such as a town and its number of inhabitants, numbers are left out after the
+    first column unless they are named as codes.
     """
     columns = [column.take(np.arange(min(column.n_rows, _MOST_ROWS))) for column in columns]
     measures = [column.numbers() for column in columns if column.kind != CATEGORICAL]
     measures = [values for values in measures if len(np.unique(values)) >= _FEWEST_VALUES][:_MOST_MEASURES]
     occasions = [column for column in columns if tokens(column.name) & _OCCASIONS]
-    found = []
+    found, divisions = [], set[bytes]()
     for column, codes, n_values in _candidates(columns):
+        division = np.unique(codes, return_index=True)[1][codes].tobytes()
+        is_number = column.kind != CATEGORICAL and not tokens(column.name) & _CODES
+        if is_number and division in divisions:
+            continue
+        divisions.add(division)
         others = [values for values in measures if not _is_same(values, column)]
         if _are_alike(others, codes) or any(_is_panel(codes, n_values, other) for other in occasions):
             found.append(column.name)
