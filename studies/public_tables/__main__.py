@@ -242,8 +242,8 @@ def blocks(labels: Mapping[str, Any]) -> dict[str, str]:
     n_false = told[told["judged"] == "false"][["file", "column"]].drop_duplicates().shape[0]
     outcomes = tables["outcome"].value_counts()
     total = (
-        f"Of {len(tables)} tables {outcomes.get('equal', 0)} are read with every cell equal, {outcomes.get('differs', 0)} "
-        f"with a difference, and {outcomes.get('refused', 0)} are refused. Something false is said of {n_false} of "
+        f"Of {len(tables)} tables {outcomes.get('equal', 0)} are read with every cell equal, "
+        f"{outcomes.get('differs', 0)} with a difference, and {outcomes.get('refused', 0)} are refused. Something false is said of {n_false} of "
         f"{n_columns:,} columns ({n_false / n_columns:.1%})."
     )
     wrong = [row("table", "column", "what", "how"), row(*["---"] * 4)]

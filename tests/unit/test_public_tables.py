@@ -51,7 +51,7 @@ def test_without_packages_the_command_says_what_to_get(tmp_path):
     with pytest.raises(SystemExit, match=r"pip download --no-deps --dest .* lifelines==0\.30\.3"):
         study.check_packages(tmp_path, LABELS["packages"])
     (tmp_path / LABELS["packages"]["lifelines"]["file"]).write_text("another file")
-    with pytest.raises(SystemExit, match="lifelines.* is not the file that was read"):
+    with pytest.raises(SystemExit, match=r"lifelines.* is not the file that was read"):
         study.check_packages(tmp_path, LABELS["packages"])
 
 
