@@ -241,10 +241,10 @@ def blocks(labels: Mapping[str, Any]) -> dict[str, str]:
         kinds.append(row(kind, *(counts.get(what, 0) for what in ("found", "missed", "false"))))
     n_false = told[told["judged"] == "false"][["file", "column"]].drop_duplicates().shape[0]
     outcomes = tables["outcome"].value_counts()
+    equal, other, refused = (outcomes.get(what, 0) for what in ("equal", "differs", "refused"))
     total = (
-        f"Of {len(tables)} tables {outcomes.get('equal', 0)} are read with every cell equal, "
-        f"{outcomes.get('differs', 0)} with a difference, and {outcomes.get('refused', 0)} are refused. Something false is said of {n_false} of "
-        f"{n_columns:,} columns ({n_false / n_columns:.1%})."
+        f"Of {len(tables)} tables {equal} are read with every cell equal, {other} with a difference, and {refused} are "
+        f"refused. Something false is said of {n_false} of {n_columns:,} columns ({n_false / n_columns:.1%})."
     )
     wrong = [row("table", "column", "what", "how"), row(*["---"] * 4)]
     for one in told[told["judged"].isin(["missed", "false"])].itertuples():
