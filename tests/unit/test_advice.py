@@ -64,7 +64,7 @@ def commands_of(out):
 def test_a_gene_table_gets_one_advice_which_ends_with_a_set(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     genes = gene_table(tmp_path)
-    assert main(["inspect", genes, "--target", "target"]) == 0
+    assert main(["inspect", genes, "--target", "target", "--all"]) == 0
     to_predict, blanket, config = commands_of(capsys.readouterr().out)
     assert to_predict == ["blanketflow", "select", genes, "--target", "target"]
     assert blanket[4:] == ["target", "--method", "iamb", "--set", "alpha=1.2e-05"]
@@ -103,7 +103,7 @@ def test_the_defaults_on_a_gene_table_are_an_answer_or_not_called_one(tmp_path):
 @pytest.mark.extended
 @pytest.mark.parametrize("source", ["sklearn:wine", "sklearn:diabetes", "simulate:clinic"])
 def test_what_is_advised_ends_with_a_reliable_set(source, capsys):
-    assert main(["inspect", source]) == 0
+    assert main(["inspect", source, "--all"]) == 0
     for command in commands_of(capsys.readouterr().out)[:2]:
         assert main([*command[1:], "--json"]) == 0
         found = json.loads(capsys.readouterr().out)

@@ -143,7 +143,10 @@ def test_what_was_found_in_the_table_is_said_in_one_line():
     leak = {"kind": "leakage", "columns": ["x0"], "n_columns": 1, "message": "", "advice": ""}
     cards = {"d": whole.cards["d"] | {"findings": [leak]}}
     (row,) = result_tables.answers(dataclasses.replace(whole, cards=cards)).itertuples()
-    assert row.warning == "look at the table first: suspected leakage (x0). blanketflow inspect says why"
+    assert row.warning == (
+        "look at the table first: suspected leakage (x0): if known only with or after the target, set drop: [x0]. "
+        "blanketflow inspect says why"
+    )
 
 
 # --- references -----------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def test_inspect_shows_hostile_names_as_text(table, capsys):
     code, out, err = run(capsys, "inspect", "my study.csv", "--target", "out come")
     assert (code, err) == (0, "")
     assert "[red]x[/red]" in out and "\\x1b[31mevil\\x07" in out and "\x1b" not in out and "\x07" not in out
-    assert "patient_id" in out and "identifier" in out
+    assert "patient_id may number or name the rows: drop=[patient_id]" in out
 
 
 def test_inspect_json_is_all_that_is_on_stdout(table, capsys):
@@ -53,13 +53,92 @@ def test_inspect_json_is_all_that_is_on_stdout(table, capsys):
 
 
 def test_the_next_command_that_inspect_names_runs(table, capsys):
-    _, out, _ = run(capsys, "inspect", "my study.csv", "--target", "out come")
+    _, out, _ = run(capsys, "inspect", "my study.csv", "--target", "out come", "--all")
     commands = [shlex.split(line)[1:] for line in out.splitlines() if line.startswith("    blanketflow ")]
     to_predict, blanket, config = commands
-    assert to_predict == ["select", "my study.csv", "--target", "out come"]  # takes a while
+    data_set = ["--data-set", "drop=[patient_id]"]
+    assert to_predict == ["select", "my study.csv", "--target", "out come", *data_set]  # takes a while
     for command in (blanket, config):
         code, _, err = run(capsys, *command)
         assert code == 0, err
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Deaths with a follow-up time, an identifier, dates, labels as numbers, and a column that tells the target."""
+    monkeypatch.chdir(tmp_path)
+    columns = ["follow-up days", "id", "visit", "stage", "told", "x, y", "died"]
+    lines = [",".join(f'"{name}"' for name in columns)]
+    for i in range(120):
+        died = i % 3 == 0
+        row = [
+            7 * i % 97 + 200 * died,
+            4000 + 3 * i,
+            f"2024-{1 + i // 3 % 12:02}-{1 + i // 3 % 28:02}",
+            i % 4,
+            "ab"[died],
+        ]
+        lines.append(",".join(map(str, [*row, (i * 11) % 17 + 0.5, int(died)])))
+    (tmp_path / "study.csv").write_text("\n".join(lines), encoding="utf-8")
+    return columns
+
+
+def next_command(out):
+    (line,) = (line for line in out.splitlines() if line.startswith("    blanketflow "))
+    return shlex.split(line)[1:]
+
+
+def test_the_first_screen_says_what_to_settle_and_the_command_has_what_is_no_guess(study, capsys):
+    code, out, err = run(capsys, "inspect", "study.csv", "--target", "died")
+    assert (code, err) == (0, "") and out.startswith("120 rows, 6 features; died has 2 classes (0 67%, 1 33%)\n")
+    words = " ".join(out.split())
+    first, second, third = (words.index(f" {n}. ") for n in (1, 2, 3))
+    assert 'drop=["follow-up days"]' in words[first:second]
+    assert "if known only with or after the target, drop=[told]" in words[second:third]
+    assert "id may number or name the rows: drop=[id]" in words[third:] and " 4. " not in words
+    assert "methods for a" not in out and "are needed" not in out
+    command = next_command(out)
+    assert command == ["select", "study.csv", "--target", "died", "--data-set",
+                       'drop=["follow-up days", id]', "dates=ordinal"]  # fmt: skip
+    code, out, err = run(capsys, *command, "--method", "mrmr", "--json")
+    assert code == 0 and json.loads(out)["n_features"] == 4 and "2024" not in err
+    assert "--data-set 'drop=[told]'" in err  # what is for the reader to judge is said again
+
+
+def test_the_command_keeps_the_keys_that_were_given(study, capsys):
+    given = ["drop=[told]", "missing_values=[nd]"]
+    _, out, _ = run(capsys, "inspect", "study.csv", "--target", "died", "--data-set", *given)
+    command = next_command(out)
+    assert command[command.index("--data-set") + 1 :] == [
+        'drop=[told, "follow-up days", id]', "missing_values=[nd]", "dates=ordinal",
+    ]  # fmt: skip
+    assert run(capsys, *command, "--method", "mrmr")[0] == 0
+
+
+def test_without_a_target_the_first_screen_guesses_it_and_names_the_command(study, capsys):
+    code, out, err = run(capsys, "inspect", "study.csv")
+    assert (code, err) == (0, "") and "died  " in out and "1. id may number or name the rows: drop=[id]" in out
+    command = next_command(out)
+    assert command[:4] == ["inspect", "study.csv", "--target", "died"] and "drop=[id]" in command
+    assert run(capsys, *command)[0] == 0
+
+
+@pytest.mark.parametrize("target", [["--target", "out come"], []])
+def test_the_page_loads_nothing_and_shows_names_as_text(target, table, capsys):
+    code, out, err = run(capsys, "inspect", "my study.csv", *target, "--html", "page.html")
+    assert (code, err) == (0, "Wrote page.html.\n") and out
+    with open("page.html", encoding="utf-8") as file:
+        page = file.read()
+    assert "[red]x[/red]" in page and "\\x1b[31mevil" in page and "\x1b" not in page
+    assert "Content-Security-Policy" in page and " src=" not in page and "http" not in page.replace("http-equiv", "")
+    assert "drop: [patient_id]" in page and page.count("<li>\n<h3>") == len(table) - bool(target)
+
+
+def test_a_page_replaces_no_table(table, capsys):
+    code, out, err = run(capsys, "inspect", "my study.csv", "--html", "my study.csv")
+    assert (code, out) == (1, "") and "ends in .html" in err
+    with open("my study.csv", encoding="utf-8") as file:
+        assert file.read().count("\n") == 80
 
 
 def test_init_writes_a_config_that_the_schema_and_the_plan_take(table, capsys):

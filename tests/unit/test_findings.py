@@ -8,7 +8,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.core.task import Task
 from blanketflow.data.card import make_card, with_findings
 from blanketflow.data.column_roles import RawTable
-from blanketflow.data.findings import findings, in_one_line
+from blanketflow.data.findings import findings, in_lines
 from blanketflow.data.findings.finding import MOST_COLUMNS, n_rows_examined
 
 N = 200
@@ -138,24 +138,27 @@ def test_a_long_table_is_examined_in_part_and_a_finding_says_so(monkeypatch):
     assert found["note"].message == "columns were examined one by one in 1,333 of 5,000 rows only"
 
 
-def test_the_card_has_them_and_one_line_says_the_serious_ones(noise):
+def test_the_card_has_them_and_a_line_each_says_the_serious_ones(noise):
     y = (noise[:, 0] > 0).astype(int)
     table = raw({"told": y + 0.01 * noise[:, 1], "a": noise[:, 2], "again": 2 * noise[:, 2], "flat": [1.0] * N}, y)
     card = make_card("study", table, {"source": "made up"})
     assert [finding["kind"] for finding in card["findings"]] == ["leakage", "near-copy", "constant"]
-    line = in_one_line(card["findings"])
-    assert line == (
-        "look at the table first: suspected leakage (told); near-copies of other columns (again). "
+    leak, copy = in_lines(card["findings"])
+    assert leak == (
+        "look at the table first: suspected leakage (told): if known only with or after the target, set drop: [told]"
+    )
+    assert copy == (
+        "near-copies of other columns (again): if you would not measure them, set drop: [again]. "
         "blanketflow inspect says why"
     )
-    assert in_one_line([]) == ""
+    assert in_lines([]) == []
 
 
 def test_many_columns_in_one_finding_are_counted_in_the_card_and_in_the_line():
     table = raw({f"x{j}": np.arange(N) * 1.0 + j for j in range(70)})
     (card,) = (f for f in make_card("study", table, {"source": "made up"})["findings"] if f["kind"] == "identifier")
     assert card["n_columns"] == 70 and len(card["columns"]) == 50
-    assert "(x0, x1, x2, x3, x4 and 65 more)" in in_one_line([card])
+    assert "(x0, x1, x2, x3, x4 and 65 more)" in in_lines([card])[0]
 
 
 def study(rng, n_units=40, n_each=6):

@@ -7,7 +7,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.core.task import Task
 from blanketflow.data.card import with_findings
 from blanketflow.data.column_roles import RawTable
-from blanketflow.data.findings import findings, in_one_line
+from blanketflow.data.findings import findings, in_lines
 
 N = 300
 
@@ -148,7 +148,8 @@ def test_a_follow_up_time_is_told_beside_its_event(rng, time, event):
     table = raw(columns, event, died)
     (found,) = told(table, "follow-up")
     assert found.columns == (time,)
-    assert in_one_line([found.as_dict()]).startswith(f"look at the table first: follow-up times ({time})")
+    (line,) = in_lines([found.as_dict()])
+    assert line.startswith(f"look at the table first: follow-up times ({time}): set drop: [")
 
 
 def test_an_event_is_told_beside_a_target_time(rng):

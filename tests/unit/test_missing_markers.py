@@ -19,7 +19,8 @@ SAID = (
     'If one of them is a value, set missing_values to the others, [] if there are none; ["NA"] is as now.'
 )
 #: The column a counts the rows.
-FOUND = "look at the table first: suspected identifiers (a). blanketflow inspect says why"
+FOUND = "look at the table first: suspected identifiers (a): set drop: [a]. blanketflow inspect says why"
+FOUND_BY_SELECT = FOUND.replace("set drop: [a]", "--data-set 'drop=[a]'")
 
 
 @pytest.fixture
@@ -99,10 +100,10 @@ def test_select_says_it_on_stderr_and_in_json(table, capsys):
     main([*arguments, "--json"])
     said = capsys.readouterr()
     assert SAID in said.err
-    assert json.loads(said.out)["notes"] == [SAID, FOUND]
+    assert json.loads(said.out)["notes"] == [SAID, FOUND_BY_SELECT]
     main([*arguments, "missing_values=[NA]"])
     found, following = capsys.readouterr().err.splitlines()
-    assert found == FOUND and following.startswith("Next, ")
+    assert found == FOUND_BY_SELECT and following.startswith("Next, ")
 
 
 def test_a_comparison_says_it(table):

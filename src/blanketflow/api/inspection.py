@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..ci import get_ci_test
 from ..core.cards import CATEGORICAL
 from ..core.column_checks import tokens
 from ..core.registry import discover, look_up
+from ..core.table import Column
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings
-from ..data.findings.finding import MOST_COLUMNS
-from ..data.findings.quality import ColumnSummary, class_counts, summarise
+from ..data.findings.distribution import Distribution, distributions
+from ..data.findings.finding import MOST_COLUMNS, n_rows_examined
+from ..data.findings.quality import ColumnSummary, class_counts, of_looks, summarise
+from ..data.findings.repeated_columns import groups_of_copies
+from ..data.findings.to_settle import ToSettle, seriousness, to_settle
 from ..data.sources import read_columns, read_source
 from ..workflow.cost import marginal_seconds
 from ..workflow.peek import Facts
@@ -41,9 +47,11 @@ class Inspection:
     """The description of a table.
 
     `task_reason` says why the target is taken as classes or numbers. `classes` has the rows of each class; None for
-    regression. `columns` are at most the first `MOST_COLUMNS` features. CI tests and methods are the suitable ones
+    regression. `columns` are at most the first `MOST_COLUMNS` features. `findings` come with the most serious first,
+    and `to_settle` are those that ask for something, one for each kind. CI tests and methods are the suitable ones
     first, from fast to slow. `suggested_test` is the test that ``auto`` takes on all rows, with the reason. `advice` is
-    what to start with: for prediction, and for a Markov blanket, unless the table is refused there.
+    what to start with: for prediction, and for a Markov blanket, unless the table is refused there. `copies` are groups
+    of columns that are equal or nearly so. `distributions` are those of the target and of `columns`.
     """
 
     target: str
@@ -59,6 +67,9 @@ class Inspection:
     suggested_test: str
     test_reason: str
     advice: list[Advice]
+    to_settle: list[ToSettle]
+    copies: list[list[str]]
+    distributions: list[Distribution]
 
     def __repr__(self) -> str:
         from .notebook import inspection_text
@@ -91,7 +102,8 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     []
     """
     raw = read_source("table", spec, seed)
-    summaries = [summarise(column) for column in islice(raw.features.columns, MOST_COLUMNS)]
+    columns, n_features = list(islice(raw.features.columns, MOST_COLUMNS)), len(raw.features)
+    found = sorted(findings(raw), key=seriousness)
     plan, tests, methods = what_suits(spec)
     facts, chosen = plan.facts["table"], plan.config.chosen["table"]
     blanket = blanket_advice(facts, facts.n_rows, plan.config.ci_tests[chosen.id])
@@ -101,33 +113,61 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         task=raw.task.name,
         task_reason=raw.task.reason,
         n_rows=raw.features.n_rows,
-        n_features=len(raw.features),
+        n_features=n_features,
         classes=class_counts(raw) if raw.target.levels else None,
-        columns=summaries,
-        findings=findings(raw),
+        columns=_summaries(columns, n_features),
+        findings=found,
         tests=tests,
         methods=methods,
         suggested_test=chosen.id,
         test_reason=chosen.reason,
         advice=[advice for advice in (PREDICT, blanket) if advice.method in able],
+        to_settle=to_settle(found, n_features),
+        copies=groups_of_copies(raw, columns) if any(one.kind in _REPEATED for one in found) else [],
+        distributions=distributions([raw.target, *columns], n_features),
     )
+
+
+#: Kinds of findings of which there are groups of copies.
+_REPEATED = ("near-copy", "duplicate")
+
+
+def _summaries(columns: Sequence[Column], n_columns: int) -> list[ColumnSummary]:
+    """Return summaries of columns of a table; of many rows, distinct values and looks are those of the first ones."""
+    if not columns:
+        return []
+    n_rows = columns[0].n_rows
+    n_examined = n_rows_examined(n_rows, n_columns)
+    if n_examined == n_rows:
+        return [summarise(column) for column in columns]
+    return [_summary_of_many(column, column.take(np.arange(n_examined))) for column in columns]
+
+
+def _summary_of_many(column: Column, first: Column) -> ColumnSummary:
+    summary = summarise(first)
+    if column.kind != CATEGORICAL and summary.values:
+        values = column.numbers()
+        summary = replace(summary, values=f"{np.nanmin(values):.6g} .. {np.nanmax(values):.6g}")
+    return replace(summary, n_missing=column.n_missing())
 
 
 def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None, str | None]:
-    """Return the number of rows, the first columns, the source's own target and what is odd about it; each or None."""
+    """Return the number of rows, the first columns, the source's own target and how it was read; each or None."""
     found = read_columns("table", spec)
-    told = found_line(found.found)
-    return (
-        found.columns[0].n_rows,
-        [summarise(column) for column in islice(found.columns, MOST_COLUMNS)],
-        found.target,
-        told,
-    )
+    columns = list(islice(found.columns, MOST_COLUMNS))
+    return columns[0].n_rows, _summaries(columns, len(found.columns)), found.target, found_line(found.found)
+
+
+def columns_to_settle(columns: Sequence[ColumnSummary], targets: Sequence[LikelyTarget]) -> list[ToSettle]:
+    """Return what to settle of columns by their looks, before a target is chosen; likely targets are left out."""
+    apart = {target.name for target in targets}
+    looks = {column.name: column.looks_like for column in columns if column.name not in apart}
+    return to_settle(of_looks(looks), len(columns))
 
 
 #: Words by which people call what they want to predict.
 TARGET_WORDS = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}
-TARGET_WORDS |= {"species", "churn", "default", "price", "grade", "disease", "death", "survival"}
+TARGET_WORDS |= {"species", "churn", "default", "price", "grade", "disease", "death", "survival", "died", "event"}
 #: What is hardly ever a target.
 _NO_TARGET = ("row-number", "identifier", "date", "text", "group")
 #: Columns of labels with at most this many classes count as few.

@@ -20,7 +20,7 @@ from ..core.results import StandIn, in_words, one_is_enough
 from ..core.table import COUNTS
 from ..data.column_roles import max_memory
 from ..data.dialect import found_line
-from ..data.findings import Finding, findings, in_one_line
+from ..data.findings import Finding, findings, in_lines
 from ..data.missing_markers import markers_told
 from ..data.sources import read_source
 from ..reporting.export import ExportedBlanket
@@ -284,7 +284,7 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None, tell: Telle
     spec, search = config.datasets["table"], _search(config, seed)
     source = read_source("table", spec, seed)
     notes = [found_line(source.found), markers_told(source.markers)]
-    notes.append(in_one_line(map(Finding.as_dict, findings(source))))
+    notes += in_lines(map(Finding.as_dict, findings(source)), as_options=True)
     are_counted = spec.get("weights_are") == COUNTS
     of_rows = source.groups, are_counted, source.gaps
     sample = Sample(source.features, source.target, source.task.name, *of_rows)

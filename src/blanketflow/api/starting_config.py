@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from ..config.identifiers import IDENTIFIER, LONGEST_ID
 from ..core.cards import CLASSIFICATION
+from ..core.in_yaml import in_yaml
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
 from ..workflow.chosen_tests import smallest_fold
@@ -30,8 +30,6 @@ MANY_FEATURES = 100
 TOO_LONG = 600.0
 #: The largest number of columns that a comment names.
 _NAMED = 30
-_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
-_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 
 @dataclass(frozen=True)
@@ -224,25 +222,3 @@ def _groups_line(name: str, evaluation: int, folds: int, seen: Inspection) -> st
         what = f"{printable(name)} may say which rows belong together, but has only {n_groups} values"
         return f"    # {what}: fewer folds would be needed"
     return f"    # groups: {in_yaml(name)}   # if rows of one value belong together: one side of a split"
-
-
-def in_yaml(value: Any) -> str:
-    """Return a value as YAML on one line that preserves names with any characters.
-
-    >>> in_yaml({"alpha": 7e-06, "drop": ["a: b"]})
-    '{alpha: 7.0e-06, drop: ["a: b"]}'
-    >>> in_yaml(["Größe", "😀"])
-    '["Größe", "😀"]'
-    """
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {in_yaml(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(in_yaml, value)) + "]"
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
-        return value
-    if isinstance(value, str):  # in quotes, in which YAML would fold marks of line ends that stand as such
-        quoted = json.dumps(value, ensure_ascii=False)
-        return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
-    written = json.dumps(value)
-    # YAML reads an exponent without a decimal point as text.
-    return written.replace("e", ".0e") if isinstance(value, float) and "." not in written else written

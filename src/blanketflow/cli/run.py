@@ -238,8 +238,8 @@ def show_blankets(folder: Path) -> None:
     for dataset in asked["order"]["datasets"]:
         heading(f"\n{dataset}")
         warning, *answer = answers.get(dataset, [""])
-        if warning:
-            note(f"{dataset}: {warning}")
+        for line in results.look_first(dataset) if warning else ():
+            note(f"{dataset}: {line}")
         for text in filter(None, answer):
             show(textwrap.fill(text, width(), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
         for selector in asked["order"]["selectors"]:

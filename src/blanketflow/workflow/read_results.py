@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..data.artefacts import read_columns, read_json, read_provenance
+from ..data.findings import in_lines
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
 from ..data.storage import read_table
@@ -52,6 +53,22 @@ class Results:
                 "Set it to true and run again."
             )
         return read_provenance(path)
+
+    def look_first(self, dataset: str) -> list[str]:
+        """Return what to look at in a table first, as its card says; nothing if there is no such card.
+
+        Raises
+        ------
+        ArtefactError
+            If the card cannot be read, or holds no findings.
+        """
+        path = self.at("card", dataset=dataset)
+        if not path.is_file():
+            return []
+        try:
+            return in_lines(read_json(path)["findings"])
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ArtefactError(f"{path} does not say what was found in the table. Delete it and run again.") from error
 
 
 def _is_asked(said: Any) -> bool:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...core.printable import printable
 from ...data.artefacts import write_text
+from ...data.findings import in_lines
 from .summary import blanket_of, dataset_of, score_text, summary_rows
 
 if TYPE_CHECKING:
@@ -235,14 +236,14 @@ class Comparison:
         >>> from sklearn.datasets import load_wine
         >>> X, y = load_wine(return_X_y=True, as_frame=True)
         >>> leaking = X.assign(label=y + 1)
-        >>> bf.compare(leaking, y, ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
-        ['table: look at the table first: suspected leakage (label). blanketflow inspect says why']
+        >>> bf.compare(leaking, y, ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()[0].rpartition(", ")[2]
+        'set drop: [label]. blanketflow inspect says why'
         """
         read = ((name, one) for name, card in self.run.cards.items() for one in card["findings"])
         lines = [f"{name}: {one['message']}. {one['advice']}" for name, one in read if one["kind"] == "reading"]
         told = {name: card["missing"].get("markers") for name, card in self.run.cards.items()}
         lines += [f"{name}: {markers}" for name, markers in told.items() if markers]
-        lines += [f"{row.dataset}: {row.warning}" for row in self.answers.itertuples() if row.warning]
+        lines += [f"{name}: {line}" for name, card in self.run.cards.items() for line in in_lines(card["findings"])]
         lines += [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         # A search without a blanket is reported once, not again for its evaluation.
         unselected = {(o.dataset, o.selector) for o in self.outcomes.itertuples() if o.stage == "select"}

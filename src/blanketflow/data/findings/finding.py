@@ -1,9 +1,7 @@
-"""One finding about a table, the line that a person reads of it, and how much of a table is examined."""
+"""One finding about a table, what kinds are called, and how much of a table is examined."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +9,6 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL
 from ...core.column import SparseColumns, WideColumns
-from ...core.printable import printable
 from ...core.table import Column
 from ..column_roles import RawTable
 from ..columns import blocks_of
@@ -55,28 +52,6 @@ class Finding:
     def as_dict(self) -> dict[str, Any]:
         """Return it as a card stores it, with at most its first 50 columns."""
         return asdict(self) | {"columns": list(self.columns[:_KEPT]), "n_columns": len(self.columns)}
-
-
-def in_one_line(findings: Iterable[Mapping[str, Any]]) -> str:
-    """Return the serious findings of a card in one line; empty if there are none.
-
-    Examples
-    --------
-    >>> in_one_line([Finding("leakage", ("a",), "a alone explains all of y", "Drop it.").as_dict()])
-    'look at the table first: suspected leakage (a). blanketflow inspect says why'
-    """
-    names: dict[str, list[str]] = {}
-    n_columns: Counter[str] = Counter()
-    for finding in findings:
-        names.setdefault(finding["kind"], []).extend(finding["columns"])
-        n_columns[finding["kind"]] += finding["n_columns"]
-    told = []
-    for kind in SERIOUS:
-        if n_columns[kind]:
-            shown = ", ".join(map(printable, names[kind][:SHOWN]))
-            more = n_columns[kind] - SHOWN
-            told.append(f"{IN_WORDS[kind]} ({shown}{f' and {more} more' if more > 0 else ''})")
-    return f"look at the table first: {'; '.join(told)}. blanketflow inspect says why" if told else ""
 
 
 # --- how much of a table is examined, so that findings cost about a second at most, however large it is ---------------

@@ -33,20 +33,40 @@ def near_copies(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     At most `FEWEST_ROWS` complete rows are used. Linear combinations need two rows per column: with fewer, every column
     is one.
     """
+    pairs, names, X = _copies(raw, columns)
+    relations = []
+    if names and ROWS_EACH * len(names) <= len(X) and len(names) <= MOST_IN_RELATION:
+        relations = _relations(names, X)
+    return _as_findings(pairs, relations)
+
+
+def groups_of_copies(raw: RawTable, columns: Sequence[Column]) -> list[list[str]]:
+    """Return the groups of columns that are equal or nearly so, each in the order of the table, the largest first."""
+    kept = {later: first for first, later in raw.duplicates} | _copies(raw, columns)[0]
+    groups: dict[str, list[str]] = {}
+    for name in kept:
+        first, seen = name, {name}
+        while first in kept and kept[first] not in seen:
+            first = kept[first]
+            seen.add(first)
+        groups.setdefault(first, [first]).append(name)
+    places = {column.name: at for at, column in enumerate(columns)}
+    ordered = [sorted(group, key=lambda name: places.get(name, len(places))) for group in groups.values()]
+    return sorted(ordered, key=len, reverse=True)
+
+
+def _copies(raw: RawTable, columns: Sequence[Column]) -> tuple[dict[str, str], list[str], np.ndarray]:
+    """Return near-copies with the column that each is like, and the numeric columns that are none, at some rows."""
     apart = {*raw.constant, *(later for _, later in raw.duplicates)}
     left = [column for column in columns[:MOST_COLUMNS] if column.name not in apart]
     pairs = dict(_relabelled(left))
     names, X = _numbers(left)
     if len(X) < FEWEST or X.shape[1] < 2:
-        return _as_findings(pairs, [])
+        return pairs, [], X
     clusters = nearly_equal(X.T, NEARLY_EQUAL)
     copies = sorted((j, first) for first, *others in clusters for j in others)
-    pairs = {names[j]: names[first] for j, first in copies} | pairs
     alone = [first for first, *_ in clusters]
-    relations = []
-    if ROWS_EACH * len(alone) <= len(X) and len(alone) <= MOST_IN_RELATION:
-        relations = _relations([names[j] for j in alone], X[:, alone])
-    return _as_findings(pairs, relations)
+    return {names[j]: names[first] for j, first in copies} | pairs, [names[j] for j in alone], X[:, alone]
 
 
 def _as_findings(pairs: Mapping[str, str], relations: list[tuple[str, list[str]]]) -> list[Finding]:

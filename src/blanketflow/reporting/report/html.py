@@ -11,12 +11,32 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+
+from ...core.printable import visible
+from ...data.findings.finding import IN_WORDS
+from ..formatting import count
 
 _PAGE = Path(__file__).parent / "page"
 _OWN = ("tables.js", "charts.js", "page.js")
 #: Characters that could end a script element or a line of JavaScript, with their escapes in JSON.
 _UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def environment() -> Environment:
+    """Return the templates of pages. All but our own scripts is escaped, since names come from users' files."""
+    found = Environment(
+        loader=FileSystemLoader(_PAGE),
+        autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["in_words"] = lambda kind: IN_WORDS.get(kind, kind)
+    found.globals["count"] = count
+    return found
 
 
 def as_json(value: Any) -> Markup:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from ...core.printable import visible
-from ...data.findings.finding import IN_WORDS
 from .. import plots
-from ..formatting import count, linked, plain
+from ..formatting import linked, plain
 from ..tables.scores import is_rare, metrics_in_order
 from . import dataset, html, overview
 from .dataset import headline
@@ -21,8 +16,6 @@ from .figures import narrow_charts
 from .overview import methods
 from .run import Run
 
-_PAGE = Path(__file__).parent / "page"
-
 
 def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Markov-blanket feature selection") -> str:
     """Return the report as one self-contained HTML page; missing `charts` are made here.
@@ -30,19 +23,9 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     Without JavaScript only the charts are missing. The page has no date, so equal input gives equal text.
     """
     charts = all_charts(run) if charts is None else charts
-    # Names come from users' files, so everything except our own scripts is escaped.
-    environment = Environment(
-        loader=FileSystemLoader(_PAGE),
-        autoescape=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html.environment()
     vega, own = html.vega(), html.own()
-    environment.filters["in_words"] = lambda kind: IN_WORDS.get(kind, kind)
     environment.globals |= {
-        "count": count,
         "specs": _specs(charts),
         "narrow": _specs(narrow_charts(run)) if charts else {},
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...data.artefact_columns import Column, rows_of
-from ...data.findings import in_one_line
+from ...data.findings import in_lines
 from ...data.splits import FINAL
 from ..formatting import count, fixed, interval, metric_name, number, signed, some
 from .result_table import ALL, NOTHING, Found, competes, frame, is_reference, selector_of
@@ -55,7 +55,7 @@ def _answer(found: Found, dataset: str) -> dict[str, Any]:
     shown = scores[(scores["model"] == model)].dropna(subset=["mean"])
     row = {"dataset": dataset, "selector": "", "n_features": 0, "scores": "", "learned": NOT_KNOWN, "evidence": ""}
     row |= {"model": model or "", "metric": metrics[0] if metrics else ""}
-    row["warning"] = in_one_line(found.cards[dataset].get("findings", []))
+    row["warning"] = "; ".join(in_lines(found.cards[dataset].get("findings", [])))
     sizes = _sizes(found, dataset)
     selector, why = _chosen(found, dataset, shown, row["metric"], sizes)
     if selector is None:

@@ -10,7 +10,7 @@ from typing import Any
 from ...data.artefacts import write_json
 from ...data.card import make_card
 from ...data.column_roles import RawTable
-from ...data.findings import in_one_line
+from ...data.findings import in_lines
 from ...data.sources import read_source
 from ...data.storage import write_table
 from ..identity import contents_beside, made, source_digests, without_places
@@ -22,7 +22,7 @@ def read_and_store(source: Sequence[Path], table: Path, card: Path, dataset: str
     asked = json.loads(spec)
     raw = read_source(dataset, asked, asked["seed"], source)
     described = store(raw, table, card, dataset, spec, code, source_digests(source))
-    if line := in_one_line(described["findings"]):
+    for line in in_lines(described["findings"]):
         say(f"{dataset}: {line}")
 
 
