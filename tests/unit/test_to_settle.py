@@ -37,6 +37,8 @@ def test_a_key_that_the_advice_names_with_its_value_comes_first():
     assert (one.option, one.when, one.is_sure) == ('missing_values=["nd", "-9"]', "if they are", False)
     (one,) = to_settle([finding("number", "a", advice="Set below_detection: half, or list it.")], 9)
     assert (one.key, one.when) == ("below_detection: half", "")
+    (one,) = to_settle([finding("spelling", "a", advice="If they mean the same, set similar_labels: merge.")], 9)
+    assert (one.key, one.when) == ("similar_labels: merge", "if they mean the same")
 
 
 def test_of_a_column_that_is_dropped_nothing_else_is_said():

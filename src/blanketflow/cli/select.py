@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, closest
 from ..core.printable import redacted_text
 from ..core.registry import look_in
 from ..core.seeds import DEFAULT_SEED
@@ -69,7 +69,8 @@ def select(
     from ..selectors.judged.in_time import load_models
 
     if to is not None and to not in FORMS:
-        raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")
+        said = f"--export is {to!r}, but must be one of {', '.join(FORMS)}. {closest(to, FORMS)}"
+        raise ConfigError(said.rstrip())
     look_in(Path())  # as beside a config
     dataset = dataset_spec(table, target, data_set or ())
     given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}

@@ -191,10 +191,26 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """Return a sentence with the closest known names, empty if none is close."""
+    """Return a sentence with the closest known names, empty if none is close.
+
+    Names that differ in case, blanks and signs between words only are offered alone.
+
+    >>> closest("Y", ["x", "y"]), closest("Max K", ["max_k", "max_rows"]), closest("AGES", ["age", "sex"])
+    ("Did you mean 'y'?", "Did you mean 'max_k'?", "Did you mean 'age'?")
+    """
     # Comparing takes the product of the lengths, and a very long name is not a typing error.
-    close = difflib.get_close_matches(str(name)[:200], sorted(str(k) for k in known), n=2, cutoff=0.6)
+    asked, names = str(name)[:200], sorted(str(k) for k in known)
+    close = [one for one in names if _folded(one) == _folded(asked)][:2]
+    close = close or difflib.get_close_matches(asked, names, n=2, cutoff=0.6)
+    if not close:
+        in_small = {one.casefold(): one for one in reversed(names)}
+        close = [in_small[one] for one in difflib.get_close_matches(asked.casefold(), in_small, n=2, cutoff=0.75)]
     return "Did you mean " + " or ".join(repr(c) for c in close) + "?" if close else ""
+
+
+def _folded(name: str) -> str:
+    """Return a name without case, and without blanks and signs between its words."""
+    return "".join(c for c in name.casefold() if c.isalnum()) or name
 
 
 def shown(value: Any) -> str:

@@ -14,8 +14,8 @@ from ...core.in_yaml import in_yaml
 from ...core.printable import printable
 from .finding import IN_WORDS, SERIOUS, SHOWN, Finding
 
-#: A key that an advice names with its value, such as ``set dates: ordinal``.
-_ADVISED = re.compile(r'\b[Ss]et ([a-z_]+: (?:\[[^\]]*\]|"[^"]*"|[\w-]+))')
+#: A key that an advice names with its value, and when, such as ``If they are, set missing_values: [nd]``.
+_ADVISED = re.compile(r'(?:\bIf ([^,;.]+), )?\b[Ss]et ([a-z_]+: (?:\[[^\]]*\]|"[^"]*"|[\w-]+))')
 #: Columns of a key that is written out.
 MOST_COLUMNS = 20
 
@@ -35,7 +35,7 @@ RULES = {
     "leakage": _Rule("drop", "if known only with or after the target"),
     "identifier": _Rule("drop", is_sure=True),
     "number": _Rule("categorical", "if these are labels"),
-    "suspected-marker": _Rule("", "if they are"),
+    "suspected-marker": _Rule(),
     "date": _Rule("drop", is_sure=True),
     "text": _Rule("drop", is_sure=True),
     "group": _Rule("groups", "if rows of one value are not independent"),
@@ -117,8 +117,10 @@ def _settled(kind: str, found: Sequence[Finding], dropped: Collection[str], n_fe
     columns = tuple(dict.fromkeys(n for finding in found for n in finding.columns if n not in dropped))
     said = first.message + (f"; {len(found) - 1} more such" if len(found) > 1 else "")
     advised = _ADVISED.search(first.advice)
-    key = advised[1] if advised else _with_columns(rule.key, columns, dropped, n_features)
-    when = "" if advised and rule.key else rule.when  # the condition is that of the rule's own key
+    if advised:
+        key, when = advised[2], f"if {advised[1]}" if advised[1] else ""
+    else:
+        key, when = _with_columns(rule.key, columns, dropped, n_features), rule.when
     return ToSettle(kind, columns, said, first.advice, key, when, bool(key) and rule.is_sure)
 
 
