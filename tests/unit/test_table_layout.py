@@ -257,3 +257,12 @@ def test_keys_that_cannot_be(tmp_path, keys, told):
     path = as_csv(tmp_path / "t.csv", [HEADER, *ROWS])
     with pytest.raises(ConfigError, match=told):
         read(path, **keys)
+
+
+def test_empty_cells_at_the_ends_of_some_rows_are_left_out_and_said(tmp_path):
+    ragged = [row + [""] * (at % 3) for at, row in enumerate(ROWS)]
+    columns, told = read(as_csv(tmp_path / "t.csv", [HEADER, *ragged]))
+    holds(columns)
+    assert "empty cells beyond the header's 3, such as in line 3, left out" in told
+    with pytest.raises(DataError, match="line 3 has 4 cells"):
+        read(as_csv(tmp_path / "t.csv", [HEADER, ROWS[0], [*ROWS[1], "x"]]))

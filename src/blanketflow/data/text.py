@@ -234,7 +234,7 @@ def _parse(
             columns = by_arrow(max(n_above, layout.units), header, as_text, markers, dialect, drop)
         if columns is None:
             rows = quoted if layout.has_header else itertools.chain([first], quoted)
-            rows = _checked_rows(name, rows, reader, header, cut, drop, guard)
+            rows = _checked_rows(name, rows, reader, header, dialect, cut, drop, guard)
             columns = columns_of_rows(name, header, rows, as_text, markers, count, dialect, drop)
     columns = names.named(name, columns, dialect)
     if not names_rows:
@@ -280,11 +280,12 @@ def _checked_rows(
     rows: Iterable[list[str]],
     reader: Any,
     header: list[str],
+    dialect: Dialect,
     cut: bool,
     drop: Collection[str],
     guard: RowGuard | None,
 ) -> Iterator[list[str]]:
-    width, is_first, rows = len(header), True, iter(rows)
+    width, is_first, rows, is_trimmed = len(header), True, iter(rows), False
     fresh = [True] if guard is None else guard.fresh
     for row in rows:
         if fresh:  # a cell that is too long is never read in one block
@@ -295,6 +296,9 @@ def _checked_rows(
         if len(row) == width:
             yield row
         elif len(row) > width and not any(map(str.strip, row[width:])):  # separators at its end
+            if not is_trimmed:
+                dialect.say(f"empty cells beyond the header's {width}, such as in line {reader.line_num}, left out")
+            is_trimmed = True
             yield row[:width]
         elif row:
             line = reader.line_num
