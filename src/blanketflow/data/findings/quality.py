@@ -69,13 +69,13 @@ def of_looks(looks: Mapping[str, str]) -> list[Finding]:
         ("row-number", "identifier"): ("identifier", "may number or name the rows", "List under drop."),
         ("date",): (
             "date",
-            "hold dates or times as text",
+            "{hold} dates or times as text",
             "Set dates: ordinal makes them days, parts makes year, month and so on, drop leaves them out.",
         ),
-        ("text",): ("text", "hold free text", "Drop them, or derive features from them first."),
+        ("text",): ("text", "{hold} free text", "Drop them, or derive features from them first."),
         ("large",): (
             "identifier",
-            "hold whole numbers beyond 2**53, of which the last digits are lost",
+            "{hold} whole numbers beyond 2**53, of which the last digits are lost",
             "If they are labels, list them under categorical; if they name the rows, under drop.",
         ),
         ("group",): (
@@ -85,7 +85,7 @@ def of_looks(looks: Mapping[str, str]) -> list[Finding]:
         ),
         ("code",): (
             "code",
-            "hold whole numbers of few values",
+            "{hold} whole numbers of few values",
             "If they are labels without an order, list them under categorical.",
         ),
     }
@@ -93,8 +93,14 @@ def of_looks(looks: Mapping[str, str]) -> list[Finding]:
     for such, (kind, message, advice) in advices.items():
         names = tuple(name for name, look in looks.items() if look in such)
         if names:
-            found.append(Finding(kind, names, f"{listed(names)} {message}", advice))
+            told = message.format(hold=_verb(names, "hold"))
+            found.append(Finding(kind, names, f"{listed(names)} {told}", advice))
     return found
+
+
+def _verb(names: Sequence[object], many: str, one: str = "") -> str:
+    """Return a verb in the plural, or of one name in the singular."""
+    return many if len(names) > 1 else one or f"{many}s"
 
 
 def of_gaps(raw: RawTable) -> list[Finding]:
@@ -112,7 +118,7 @@ def of_gaps(raw: RawTable) -> list[Finding]:
         advice = pairwise if raw.missing == "pairwise" else imputed
         found.append(Finding("missing", gaps, message, advice))
     if mostly:
-        message = f"{listed(mostly)} lack more than half of their cells"
+        message = f"{listed(mostly)} {_verb(mostly, 'lack')} more than half of the cells"
         found.append(Finding("missing", mostly, message, "Consider dropping them."))
     return found
 
@@ -123,7 +129,8 @@ def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     names = tuple(column.name for column in whole if is_rounded_away(column))
     if not names:
         return []
-    message = f"{listed(names)} vary by less than 90 times the distance between floats of their size"
+    vary = _verb(names, "vary", "varies")
+    message = f"{listed(names)} {vary} by less than 90 times the distance between floats of their size"
     advice = "Rounding has destroyed them. Subtract the offset before the numbers are written, or drop them."
     return [Finding("rounding", names, message, advice)]
 
@@ -163,11 +170,12 @@ def of_table(raw: RawTable) -> list[Finding]:
             advice = "Read balanced-accuracy or roc-auc rather than accuracy."
             found.append(Finding("imbalance", (), printable(message), advice))
     if raw.constant:
-        message = f"{listed(raw.constant)} never vary"
+        message = f"{listed(raw.constant)} never {_verb(raw.constant, 'vary', 'varies')}"
         found.append(Finding("constant", raw.constant, message, "They are never chosen, so nothing needs to be done."))
     if raw.duplicates:
         pairs = listed([f"{later} (= {first})" for first, later in raw.duplicates])
-        message = f"{len(raw.duplicates)} columns repeat an earlier one: {pairs}"
+        repeat = _verb(raw.duplicates, "columns repeat", "column repeats")
+        message = f"{len(raw.duplicates)} {repeat} an earlier one: {pairs}"
         advice = "A search keeps one of each pair; tie-star lists both answers. Drop the ones you would not measure."
         found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
     if n_equal := n_equal_rows(raw):
