@@ -44,7 +44,6 @@ def read_openml(name: str, identifier: str, markers: MissingMarkers) -> Loaded:
         aside=frozenset(aside - {*targets}),
         notes=(note,),
         markers=markers.found,
-        suspected=markers.suspected,
     )
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL
+from ..core.convert import MOST_WHOLE
 from ..core.table import Column, SparseValues
 from .columns_of_text import is_number as is_plain_number
 
@@ -189,7 +190,8 @@ def _codes_of(column: Column) -> tuple[_Codes | None, bool]:
 
 def _counted(values: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct values and their counts, of whole numbers in a small range without sorting them."""
-    if high - low > _MOST_COUNTED or (values.dtype.kind == "f" and not np.array_equal(values, np.rint(values))):
+    is_wide = high - low > _MOST_COUNTED or max(-low, high) >= MOST_WHOLE
+    if is_wide or (values.dtype.kind == "f" and not np.array_equal(values, np.rint(values))):
         return np.unique(values, return_counts=True)
     counts = np.bincount(values.astype(np.int64) - int(low))
     distinct = np.flatnonzero(counts)

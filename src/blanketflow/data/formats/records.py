@@ -36,11 +36,11 @@ def read_orc(file: TableFile) -> Loaded:
     try:
         held = orc.ORCFile(str(file.path))
         unpacking.add(held.nrows * sum(cell_bytes(held.schema)))
-        parts = []
+        stripes = []
         for at in range(held.nstripes):
-            parts.append(held.read_stripe(at))
-            unpacking.add(parts[-1].nbytes)
-        table = pa.Table.from_batches(parts, held.schema)
+            stripes.append(stripe := held.read_stripe(at))
+            unpacking.add(stripe.nbytes)
+        table = pa.Table.from_batches(stripes, held.schema)
     except (pa.ArrowException, OSError, UnicodeDecodeError, NotImplementedError) as error:
         said = str(error).partition("\n")[0].rstrip(".")
         raise DataError(
