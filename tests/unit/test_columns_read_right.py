@@ -231,3 +231,11 @@ def test_row_labels_in_another_order_are_told(enter):
         enter(X, y.iloc[::-1].loc[X.index])
         enter(X, y.set_axis(y.index + len(y)))  # other labels: nothing says that rows were meant by label
         enter(X, y.to_numpy()[::-1])
+
+
+@pytest.mark.parametrize("what", ["groups", "sample_weight"])
+def test_groups_and_weights_in_another_order_are_told(what):
+    X = pd.DataFrame({"a": NOISE, "b": NOISE[::-1]})
+    values = pd.Series(np.arange(len(X)) // 2 + 1, X.index).iloc[::-1]
+    with pytest.warns(RowOrderWarning, match=f"the indexes of X and {what} hold"):
+        bf.IAMB(ci_test="fisher-z").fit(X, NOISE, **{what: values})

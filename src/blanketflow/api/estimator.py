@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO
+from ..core.column_checks import warn_of_row_order
 from ..core.errors import DependentRowsWarning, ParameterError, UnreliableWarning
 from ..core.limits import Limits
 from ..core.messages import Teller, say_once
@@ -218,6 +219,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         [['x0']]
         """
         name, search = type(self).__name__, self.search()
+        warn_of_row_order(name, X, y=y, sample_weight=sample_weight, groups=groups, within=within)
         read = with_strata(name, *table_and_target(self, X, y), within)
         missing, drop = gaps(read[0]), self.missing == "drop"
         features, target, together, are_counted = rows_at_hand(

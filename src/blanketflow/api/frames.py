@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
-from ..core.column_checks import warn_of_number_texts, warn_of_row_order
+from ..core.column_checks import warn_of_number_texts
 from ..core.convert import as_table, column_of_objects, without_mask
 from ..core.errors import DataError, SimilarLabelsWarning
 from ..core.table import Column, Table, check_unicode
@@ -85,7 +85,6 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     Raises `DataError` if they cannot be read or have unsupported content.
     """
     name = str(getattr(y, "name", None) or "target")
-    warn_of_row_order(type(selector).__name__, X, y, stacklevel=4)
     table, X, y = None, as_frame(X), with_plain_texts(without_mask(y))
     _check_one_target(y)
     if hasattr(X, "columns") and hasattr(X, "iloc"):

@@ -221,18 +221,20 @@ def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 
         )
 
 
-def warn_of_row_order(where: str, X: object, y: object, what: str = "y", stacklevel: int = 3) -> None:
-    """Warn if the indexes of features and target hold the same labels in different orders: rows match by position."""
-    index, other = getattr(X, "index", None), getattr(y, "index", None)
-    if not (hasattr(index, "equals") and hasattr(other, "equals")) or len(index) != len(other) or index.equals(other):
-        return
-    if len(index.difference(other, sort=False)) == 0 and len(other.difference(index, sort=False)) == 0:
-        warnings.warn(
-            f"{where}: the indexes of X and {what} hold the same labels in different orders, and rows are matched by "
-            f"position. If the labels say which rows belong together, give {what}.loc[X.index].",
-            RowOrderWarning,
-            stacklevel=stacklevel,
-        )
+def warn_of_row_order(where: str, X: object, stacklevel: int = 3, **of_rows: object) -> None:
+    """Warn if the indexes of features and target, groups or weights hold the same labels in different orders."""
+    index = getattr(X, "index", None)
+    for what, values in of_rows.items():
+        other = getattr(values, "index", None)
+        if not (hasattr(index, "equals") and hasattr(other, "equals")) or len(index) != len(other):
+            continue
+        if not index.equals(other) and not len(index.symmetric_difference(other, sort=False)):
+            warnings.warn(
+                f"{where}: the indexes of X and {what} hold the same labels in different orders, and rows are matched "
+                f"by position. If the labels say which rows belong together, give {what}.loc[X.index].",
+                RowOrderWarning,
+                stacklevel=stacklevel,
+            )
 
 
 def what_is_held(column: Column) -> str | None:

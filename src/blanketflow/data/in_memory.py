@@ -33,8 +33,7 @@ def columns_in_memory(
     >>> [column.kind for column in columns], target
     (['numeric', 'categorical'], 'target')
     """
-    for what, values in {"y": y, "groups": groups, "weights": weights, "within": within}.items():
-        warn_of_row_order(name, X, values, what)
+    warn_of_row_order(name, X, y=y, groups=groups, weights=weights, within=within)
     table = as_table(as_frame(X))
     if not len(table):
         raise DataError(f"{name}: X has no columns.")

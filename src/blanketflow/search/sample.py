@@ -93,7 +93,7 @@ def as_sample(
 
     Raises `DataError`, starting with `where`, if they cannot be read, or cells are missing without a rule for them.
     """
-    warn_of_row_order(where, X, y, stacklevel=4)
+    warn_of_row_order(where, X, 4, y=y, sample_weight=sample_weight, groups=groups, within=within)
     name = str(getattr(y, "name", None) or "target")
     features, column = as_table(as_frame(X)), column_of_objects(name, np.asarray(y))
     check_complete(features, missing)
