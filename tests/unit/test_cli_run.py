@@ -1,5 +1,6 @@
 """`blanketflow run` before Snakemake starts, and how its events become progress."""
 
+import os
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from blanketflow.cli import main
 from blanketflow.cli.options import check_is_no_config
 from blanketflow.cli.progress import Progress, _Lines
-from blanketflow.cli.run import _rows
+from blanketflow.cli.run import _rows, jobs_in_slurm
 from blanketflow.cli.snakemake_arguments import asks_for_output, runs_no_jobs, snakemake_arguments
 from blanketflow.workflow import packaged_files
 
@@ -78,6 +79,23 @@ def test_without_a_config_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine.yaml").touch()
     assert main(["run", "--configfile", "mien.yaml"]) == 1
     assert "there is no config mien.yaml. Did you mean 'mine.yaml'?" in capsys.readouterr().err
+
+
+def test_a_slurm_that_does_not_answer_is_named_only_in_a_folder_that_has_used_it(tmp_path, monkeypatch, capsys):
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\necho 'Unable to contact slurm controller' >&2\nexit 1\n", encoding="utf-8")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / ".snakemake/log/2026-01-01T000000.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("host: here\n", encoding="utf-8")
+    assert jobs_in_slurm() == []
+    assert capsys.readouterr().err == ""
+    log.write_text("host: here\nSLURM run ID: blanketflow_4f\n", encoding="utf-8")
+    assert jobs_in_slurm() == []
+    expected = "cannot check whether Slurm has jobs of an earlier run (Unable to contact slurm controller); continuing."
+    assert capsys.readouterr().err == f"blanketflow: {expected}\n"
 
 
 def test_a_config_or_its_folder_in_place_of_an_output_is_refused(tmp_path, monkeypatch, capsys):

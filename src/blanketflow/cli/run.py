@@ -117,13 +117,18 @@ def jobs_in_slurm() -> list[str]:
         return []
     asked = ["squeue", "--noheader", f"--user={getpass.getuser()}", "--states=pending,running", "--format=%A|%Z|%k"]
     listed = subprocess.run(asked, capture_output=True, text=True, check=False)
-    # Slurm's commands without a configuration source: no cluster, so there are no jobs.
-    if listed.returncode and "configuration source" not in listed.stderr:
+    if listed.returncode and _has_run_on_slurm():
         why = listed.stderr.strip().partition("\n")[0]
         complain(f"cannot check whether Slurm has jobs of an earlier run ({why}); continuing.")
     jobs = [line.split("|", 2) for line in listed.stdout.splitlines()]
     # The executor's comments name the rule. A job without such a comment may be this command itself, submitted by hand.
     return list(dict.fromkeys(i for i, where, comment in jobs if where == str(Path.cwd()) and comment[:5] == "rule_"))
+
+
+def _has_run_on_slurm() -> bool:
+    """Whether a log of Snakemake in this folder names a run on Slurm."""
+    logs = Path(".snakemake/log").glob("*.snakemake.log")
+    return any("SLURM run ID" in log.read_text(encoding="utf-8", errors="replace") for log in logs)
 
 
 @contextmanager
