@@ -305,6 +305,79 @@ def test_member_is_refused_where_there_is_one_table(tmp_path):
         cells(tmp_path / "t.csv", member="x")
 
 
+# --- what messages call a packed file, and what lies beside it --------------------------------------------------------
+
+
+PAGE = b"<html><body>Not found</body></html>"
+
+
+@pytest.mark.parametrize("end", ["bz2", "xz", "zip", "zip.xz"])
+@pytest.mark.parametrize("read", [cells, lambda path: peek("t", {"path": str(path), "target": "y"})])
+def test_messages_name_the_users_file_and_no_copy(end, read, tmp_path, cache):
+    path = tmp_path / f"t.csv.{end}"
+    inside = archive(tmp_path / "in.zip", {"d/t.csv": PAGE}).read_bytes()
+    path.write_bytes({"zip": inside, "zip.xz": lzma.compress(inside)}.get(end) or PACK[end](PAGE))
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert str(cache) not in str(caught.value)
+    assert f"{path} (d/t.csv)" in str(caught.value) if "zip" in end else str(path) in str(caught.value)
+
+
+def test_a_damaged_archive_in_a_packed_file_is_named_by_the_users_file(tmp_path, cache):
+    inside = archive(tmp_path / "in.zip", {"t.csv": CSV, "u.csv": CSV}).read_bytes()
+    path = tmp_path / "t.zip.gz"
+    path.write_bytes(gzip.compress(inside))
+    with pytest.raises(ConfigError, match=re.escape(f"t: {path} holds 2 files: 't.csv', 'u.csv'.")):
+        cells(path)
+
+
+def test_of_several_matrices_in_an_archive_is_said_that_member_names_one_thing(tmp_path):
+    scipy.io.savemat(tmp_path / "t.mat", {"A": np.ones((9, 2)), "B": np.ones((9, 3))})
+    path = archive(tmp_path / "t.zip", {"t.mat": (tmp_path / "t.mat").read_bytes(), "readme": b""})
+    with pytest.raises(ConfigError, match=r"'t\.mat' in .*t\.zip holds several tables.* Unpack the archive"):
+        cells(path, member="t.mat")
+
+
+@pytest.mark.parametrize("read", [cells, lambda path: peek("t", {"path": str(path), "target": "y"})])
+def test_messages_of_readers_name_the_users_file_and_no_copy(read, tmp_path, cache):
+    path = tmp_path / "t.parquet.xz"
+    pq.write_table(pa.table({"a": A, "y": Y}), tmp_path / "t.parquet")
+    content = bytearray((tmp_path / "t.parquet").read_bytes())
+    content[4:300] = bytes(296)
+    path.write_bytes(lzma.compress(content))
+    with pytest.raises(DataError, match=re.escape(str(path))) as caught:
+        read(path)
+    assert str(cache) not in str(caught.value)
+
+
+C45 = {"my.data": b"1,u\n2,v\n3,u\n", "my.names": b"u,v\nx: continuous\n"}
+
+
+@pytest.mark.parametrize("end", PACK)
+def test_packed_cells_of_c45_are_read_with_the_names_beside_them(end, tmp_path):
+    (tmp_path / f"my.data.{end}").write_bytes(PACK[end](C45["my.data"]))
+    (tmp_path / "my.names").write_bytes(C45["my.names"])
+    found, loaded = cells(tmp_path / f"my.data.{end}")
+    assert found == {"x": [1, 2, 3], "class": ["u", "v", "u"]} and loaded.target == "class"
+    files = source_files("t", {"path": str(tmp_path / f"my.data.{end}")})
+    assert files == [str(tmp_path / f"my.data.{end}"), str(tmp_path / "my.names")]
+    (tmp_path / "my.names").write_bytes(b"u,v\nx: continuous\nz: continuous\n")
+    with pytest.raises(DataError, match=rf"my\.data\.{end}, line 1 has 2 cells, but my\.names declares 3"):
+        cells(tmp_path / f"my.data.{end}")
+
+
+@pytest.mark.parametrize("folder", ["", "d/"])
+def test_names_of_c45_in_the_archive_belong_to_their_cells(folder, tmp_path, cache):
+    path = archive(tmp_path / "t.zip", {folder + one: content for one, content in C45.items()})
+    found, loaded = cells(path, member=f"{folder}my.data")
+    assert found == {"x": [1, 2, 3], "class": ["u", "v", "u"]} and loaded.target == "class"
+    assert source_files("t", {"path": str(path), "member": f"{folder}my.data"}) == [str(path)]
+    path = archive(tmp_path / "u.zip", {folder + "my.data": C45["my.data"], folder + "my.names": b"Prose of somebody."})
+    with pytest.raises(DataError, match=re.escape(f"{path} ({folder}my.names) is not in C4.5's format")):
+        cells(path, member=f"{folder}my.data")
+    assert cells(path, member=f"{folder}my.data", header="none")[0] == {"x0": [1, 2, 3], "x1": ["u", "v", "u"]}
+
+
 # --- objects of R -----------------------------------------------------------------------------------------------------
 
 

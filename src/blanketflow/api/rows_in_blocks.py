@@ -38,7 +38,8 @@ def blocks_beyond_memory(name: str, asked: Mapping[str, Any], spec: Mapping[str,
     keys = {key for key, value in asked.items() if value is not None}
     if not keys <= STREAMED | ({*KEYS} - {"feature_groups"}) or (source := locate(name, spec)).kind != "parquet":
         return None
-    blocks = ParquetBlocks(name, {**spec, "path": str(source.path)})  # of the web, its copy here
+    with source.user_file.named():
+        blocks = ParquetBlocks(name, {**spec, "path": str(source.path)})  # of the web, its copy here
     return blocks if is_beyond(blocks.n_rows, blocks.cell_bytes, max_memory(name, spec)) else None
 
 

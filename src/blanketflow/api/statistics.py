@@ -317,7 +317,8 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
             )
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
         if is_streamed and (source := locate("table", X)).kind == "parquet":
-            return ParquetBlocks("table", {**X, "path": str(source.path)})
+            with source.user_file.named():
+                return ParquetBlocks("table", {**X, "path": str(source.path)})
         raw = read_source("table", X, DEFAULT_SEED, whole=whole)
     else:
         columns, spec = list(as_table(as_frame(X)).columns), {"target": target, "task": task}

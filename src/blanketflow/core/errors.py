@@ -43,6 +43,10 @@ class DataError(BlanketflowError, ValueError):
     """A table cannot be read, or does not support the request."""
 
 
+class MemberNeeded(ConfigError, DataError):
+    """A file holds several tables, or none that is plain, and the key `member` must name one."""
+
+
 class ArtefactError(DataError):
     """A file of a run is missing, damaged, or not what its name says."""
 

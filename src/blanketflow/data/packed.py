@@ -9,12 +9,14 @@ import json
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from ..core.errors import ConfigError, DataError, did_you_mean, shown
+from ..core.errors import BlanketflowError, ConfigError, DataError, MemberNeeded, did_you_mean, shown
 from .download import cache_folder, storing
 from .input_file import COPIES, GZIP_MAGIC, Unpacking, opened
 
@@ -48,27 +50,72 @@ _PACKINGS = {
 _DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
 
 
-def unpacked(name: str, path: Path, member: str | None = None, is_text: bool = True) -> tuple[Path, bool]:
-    """Return the file itself, or the copy of what is packed in it; and whether `member` named a file of a zip archive.
+@dataclass
+class UserFile:
+    """A file as the user has it, and where what is packed in it is read from."""
 
-    With `is_text`, a gzip file is not unpacked. Raises `ConfigError` if a zip archive holds several files, or none
-    called `member`; `DataError` if the file is damaged or unpacks to too much.
-    """
-    is_named = False
-    for _ in range(_MOST_ROUNDS):
-        with open(path, "rb") as stored:
-            head = stored.read(8)
-        if head.startswith(ZIP_MAGIC) and (held := _tables(path)):
-            chosen = _chosen(name, path, held, member)
-            if chosen == member:
-                is_named, member = True, None
-            path = _copy(name, path, Path(chosen).name, _Packing("zip", lambda raw, of=chosen: _opened_in(raw, of)))
-            continue
-        packing = next((one for magic, one in _PACKINGS.items() if head.startswith(magic)), None)
-        if packing is None or (packing.name == "gzip" and is_text and not _is_zip_in_gzip(name, path)):
-            break
-        path = _copy(name, path, path.name.removesuffix(path.suffix) if path.stem else path.name, packing)
-    return path, is_named
+    stored: Path
+    #: What is read: the file, or the copy of what is packed in it.
+    path: Path
+    #: The path of the file if it were unpacked in place: its companions lie beside it.
+    beside: Path
+    #: Whether the key `member` named a file of an archive, so that it is nothing for the reader.
+    is_member: bool = False
+    #: What messages call each copy and its folder.
+    called: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: Path) -> UserFile:
+        """Return a file that is read where it is."""
+        return cls(path, path, path.with_name(path.name.removesuffix(".gz") or path.name))
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Name the user's file, and not a copy, in errors."""
+        try:
+            yield
+        except BlanketflowError as error:
+            error.args = tuple(self._told(one) if isinstance(one, str) else one for one in error.args)
+            raise
+
+    def unpack(
+        self,
+        name: str,
+        member: str | None = None,
+        companions: Callable[[Path], Collection[Path]] = lambda _: (),
+        is_text: bool = True,
+    ) -> None:
+        """Read from a copy what is packed in the file: of a zip archive, the file `member` and its `companions`.
+
+        With `is_text`, a gzip file is not unpacked. Raises `ConfigError` if a zip archive holds several files, or none
+        called `member`; `DataError` if the file is damaged or unpacks to too much.
+        """
+        for _ in range(_MOST_ROUNDS):
+            path, inside = self.path, self.beside.parent
+            with open(path, "rb") as stored:
+                head = stored.read(8)
+            if head.startswith(ZIP_MAGIC) and (held := _tables(path)):
+                chosen = _chosen(name, path, held, member)
+                if chosen == member:
+                    self.is_member, member = True, None
+                for one in [*({*map(str, companions(Path(chosen)))} & {*held}), chosen]:
+                    packing = _Packing("zip", partial(_opened_in, member=one))
+                    self.path = _copy(name, path, Path(one).name, packing, chosen)
+                    self.called[str(self.path)] = self._told(f"{path} ({one})")
+                self.beside, inside = self.path, path
+            else:
+                packing = next((one for magic, one in _PACKINGS.items() if head.startswith(magic)), None)
+                if packing is None or (packing.name == "gzip" and is_text and not _is_zip_in_gzip(name, path)):
+                    break
+                self.path = _copy(name, path, path.name.removesuffix(path.suffix) if path.stem else path.name, packing)
+                self.called[str(self.path)] = self._told(str(path))
+                self.beside = self.beside.with_name(self.path.name)
+            self.called[str(self.path.parent)] = self._told(str(inside))
+
+    def _told(self, text: str) -> str:
+        for copy, called in self.called.items():
+            text = text.replace(copy, called)
+        return text
 
 
 def _is_zip_in_gzip(name: str, path: Path) -> bool:
@@ -95,7 +142,7 @@ def _chosen(name: str, path: Path, held: list[str], member: str | None) -> str:
         return member
     if len(held) > 1:
         some = ", ".join(map(repr, held[:6])) + (", ..." if len(held) > 6 else "")
-        raise ConfigError(
+        raise MemberNeeded(
             f"{name}: {path} holds {len(held)} files: {some}. Name the one with the table by the key member, such as "
             f"member: {json.dumps(held[0])}."
         )
@@ -108,10 +155,10 @@ def _opened_in(stored: BinaryIO, member: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _copy(name: str, path: Path, called: str, packing: _Packing) -> Path:
-    """Return the copy of what a file holds, made once for each state of the file."""
+def _copy(name: str, path: Path, called: str, packing: _Packing, table: str = "") -> Path:
+    """Return the copy of what a file holds, made once for each state of the file, in the folder of a `table` in it."""
     state = path.stat()
-    told = json.dumps([str(path.absolute()), state.st_size, state.st_mtime_ns, called, packing.name])
+    told = json.dumps([str(path.absolute()), state.st_size, state.st_mtime_ns, table or called, packing.name])
     folder = hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
     copy = cache_folder() / COPIES / folder / (called[-100:] or "table")
     if copy.is_file():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.column_checks import number_texts
-from ..core.errors import ConfigError, DataError
+from ..core.errors import ConfigError, DataError, MemberNeeded
 from ..core.formats import find_format
 from ..core.printable import redacted
 from ..core.table import Column
@@ -21,11 +21,11 @@ from .columns import names_of, only
 from .dialect import KEYS, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.loaded import Loaded, read_file
-from .formats.tell import companions, tell_format
+from .formats.tell import companions, possible_companions, tell_format
 from .input_file import existing_file
 from .missing_markers import MissingMarkers, of_columns
 from .openml import openml_file, read_openml
-from .packed import unpacked
+from .packed import UserFile
 from .samples import check_labels, labels_spec, prepared, read_spec, with_proposals
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
@@ -41,10 +41,13 @@ class Source(NamedTuple):
     kind: str
     identifier: str
     path: Path
-    #: The file that `path` is a copy of, unpacked.
-    packed: Path | None = None
-    #: Whether `member` named a file of an archive, so that it is nothing for the reader.
-    is_member: bool = False
+    #: The table's file as the user has it, if the path is the user's.
+    file: UserFile | None = None
+
+    @property
+    def user_file(self) -> UserFile:
+        """The file as the user has it, which `path` may be a copy of."""
+        return self.file or UserFile.of(self.path)
 
     @property
     def is_file(self) -> bool:
@@ -94,32 +97,32 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             "snakemake, or download the file."
         )
     stored = existing_file(name, Path(spec["path"]), "path", folders=True)
-    if stored.is_dir():
-        path, is_named = stored, False
-    else:
-        path, is_named = unpacked(name, stored, spec.get("member"))
-    kind = tell_format(name, path, spec)
+    file = UserFile.of(stored)
+    with file.named():
+        if not stored.is_dir():
+            file.unpack(name, spec.get("member"), lambda path: possible_companions(path, spec))
+        kind = tell_format(name, file.path, file.beside, spec)
+        if find_format(kind).is_unpacked and not stored.is_dir():
+            file.unpack(name, is_text=False)
     own = find_format(kind).keys
-    if find_format(kind).is_unpacked and not stored.is_dir():
-        path, _ = unpacked(name, path, is_text=False)
-    if spec.get("member") is not None and not is_named and "member" not in own:
+    if spec.get("member") is not None and not file.is_member and "member" not in own:
         raise ConfigError(
             f"{name}: member names one table of a file with several, and {stored} is of the format {kind}, which holds "
             "one: remove it."
         )
     if spec.get("query") and "query" not in own:
-        raise ConfigError(f"{name}: {path} is not a database: remove query.")
+        raise ConfigError(f"{name}: {stored} is not a database: remove query.")
     if spec.get("sheet") is not None and "sheet" not in own:
-        raise ConfigError(f"{name}: sheet is for workbooks, and {path} is not one: remove it.")
+        raise ConfigError(f"{name}: sheet is for workbooks, and {stored} is not one: remove it.")
     if asked := [key for key in KEYS if spec.get(key) is not None and key not in own]:
         raise ConfigError(
-            f"{name}: {asked[0]} is for tables of text such as CSV, and {path} is of the format {kind}: remove it."
+            f"{name}: {asked[0]} is for tables of text such as CSV, and {stored} is of the format {kind}: remove it."
         )
     check_dialect(name, spec)
     check_labels(name, spec)
     if spec.get("target_path") and "target_path" not in own:
-        raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
-    return Source(kind, "", path, stored if path != stored else None, is_named)
+        raise ConfigError(f"{name}: target_path is for .npz tables, and {stored} is not one: remove it.")
+    return Source(kind, "", file.path, file)
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
@@ -135,12 +138,14 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
     target = spec.get("target_path")
     if source.kind == "npz" and is_remote(target or ""):
         return [str(source.path), target]
-    beside = companions(source.kind, source.path, with_downloads(name, spec)) if source.is_file else []
+    file = source.user_file
+    beside = companions(source.kind, file.beside, with_downloads(name, spec)) if source.is_file else []
+    beside = [one for one in beside if str(one) not in file.called]  # in the archive
     labels = labels_spec(spec)
     beside = [*beside, *(source_files(f"{name}: labels", labels) if labels else [])]
     if source.path.is_dir():
         return [*map(str, beside)]
-    return [str(source.packed or source.path), *map(str, beside)]
+    return [str(file.stored), *map(str, beside)]
 
 
 def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
@@ -231,18 +236,25 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     elif source.kind == "openml":
         loaded = read_openml(name, source.identifier, MissingMarkers.of(spec))
     else:
-        asked, spec = spec.get("member"), {**spec, "member": None} if source.is_member else spec
-        try:
-            loaded = read_file(name, source.kind, source.path, read_spec(spec))
-        except ConfigError as error:
-            if not source.is_member or "by the key member" not in str(error):
-                raise
-            raise ConfigError(
-                f"{name}: {asked!r} in {source.packed} holds several tables, and member names one thing only. "
-                "Unpack the archive, set path to that file, and member to the table."
-            ) from error
+        loaded = _read_table(name, source, read_spec(spec))
         loaded = prepared(name, loaded, spec, lambda: read_columns(f"{name}: labels", labels_spec(spec) or {}))
     return with_meanings(name, loaded, spec, source.kind)
+
+
+def _read_table(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
+    file, asked = source.user_file, spec.get("member")
+    try:
+        with file.named():
+            return read_file(
+                name, source.kind, source.path, {**spec, "member": None} if file.is_member else spec, file.beside
+            )
+    except MemberNeeded as error:
+        if not file.is_member:
+            raise
+        raise ConfigError(
+            f"{name}: {asked!r} in {file.stored} holds several tables, and member names one thing only. Unpack the "
+            "archive, set path to that file, and member to the table."
+        ) from error
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
@@ -271,13 +283,11 @@ def _check_digest(name: str, source: Source, spec: Mapping[str, Any]) -> None:
         raise ConfigError(f"{name}: sha256 is of a file, and this source is not a file. Remove it.")
     if source.path.is_dir():
         raise ConfigError(f"{name}: sha256 is of a file, and {source.path} is a folder. Remove it.")
-    with open(source.packed or source.path, "rb") as file:
+    path = source.user_file.stored
+    with open(path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != wanted.lower():
-        raise DataError(
-            f"{name}: {source.packed or source.path} has the SHA-256 {found}, but sha256 states {wanted}. It is "
-            "another file."
-        )
+        raise DataError(f"{name}: {path} has the SHA-256 {found}, but sha256 states {wanted}. It is another file.")
 
 
 def _downloads(spec: Mapping[str, Any], copies: Mapping[str, Any]) -> list[str]:

@@ -130,14 +130,16 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         return _remembered(name, source, spec, seed)
     dialect = Dialect.of(spec)
     if source.kind == "npz":
-        return _peek_npz(name, source, with_downloads(name, spec), markers)
-    if source.kind == "parquet":
-        head = read_parquet_head(name, source.path, setting(spec, "drop"), spec.get("dates") is not None)
-    elif source.kind == "csv":
-        as_text = setting(spec, "categorical")
-        head = read_head(name, source.path, as_text, dialect, markers, setting(spec, "drop"))
-    else:
+        with source.user_file.named():
+            return _peek_npz(name, source, with_downloads(name, spec), markers)
+    if source.kind not in ("parquet", "csv"):
         return _remembered(name, source, spec, seed)
+    with source.user_file.named():
+        if source.kind == "parquet":
+            head = read_parquet_head(name, source.path, setting(spec, "drop"), spec.get("dates") is not None)
+        else:
+            as_text = setting(spec, "categorical")
+            head = read_head(name, source.path, as_text, dialect, markers, setting(spec, "drop"))
     seen = Loaded(head.columns, markers=markers.found, found=head.found, row_names=dialect.row_names)
     loaded = with_meanings(name, prepared(name, seen, spec), spec, source.kind)
     with with_proposals(loaded.found):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.convert import as_table
-from ...core.errors import ConfigError, DataError, did_you_mean, shown
+from ...core.errors import ConfigError, DataError, MemberNeeded, did_you_mean, shown
 from ...core.printable import listed
 from ...core.table import Column
 from ..arrays import checked_csc
@@ -61,8 +61,10 @@ def _matrix(file: TableFile, found: Any) -> Any:
     if member not in (None, "X", *layers):
         raise ConfigError(f"{name}: {path} has no layer {shown(member)}. {did_you_mean(member, ['X', *layers])}")
     if member in (None, "X") and found.X is None:
-        way_out = f"Name a layer by the key member, such as member: {layers[0]}." if layers else "Save one."
-        raise DataError(f"{name}: {path} has no matrix X. {way_out}")
+        if not layers:
+            raise DataError(f"{name}: {path} has no matrix X. Save one.")
+        way_out = f"Name a layer by the key member, such as member: {layers[0]}."
+        raise MemberNeeded(f"{name}: {path} has no matrix X. {way_out}")
     if member is None and layers:
         file.dialect.say(f"the matrix X, and none of its layers ({listed(layers)})", "member")
     matrix = found.X if member in (None, "X") else found.layers[member]

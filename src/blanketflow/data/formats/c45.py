@@ -38,26 +38,24 @@ def read_c45(file: TableFile) -> Loaded:
     to ignore are left out unless they are named. Raises `DataError`, with the line, if .names is prose or the files
     disagree.
     """
-    name, path = file.name, file.path
-    if not path.with_suffix(".names").is_file():
-        raise DataError(f"{name}: {path} needs {path.with_suffix('.names')} beside it, which declares its columns.")
-    classes, attributes = read_names(name, path.with_suffix(".names"))
+    name, path, names = file.name, file.path, file.beside.with_suffix(".names")
+    if not names.is_file():
+        raise DataError(f"{name}: {path} needs {names} beside it, which declares its columns.")
+    classes, attributes = read_names(name, names)
     target = CLASS
     if len(classes) == 1 and classes[0] in attributes:
         target = classes[0]
     else:
         if CLASS in attributes:
-            raise DataError(
-                f"{name}: {path.with_suffix('.names')} has an attribute 'class' beside the classes. Rename it."
-            )
+            raise DataError(f"{name}: {names} has an attribute 'class' beside the classes. Rename it.")
         attributes = {**attributes, CLASS: classes}
-    rows = list(_rows(name, path, len(attributes)))
+    rows = list(_rows(name, path, len(attributes), names.name))
     if not rows:
         raise DataError(f"{name}: {path} has no rows.")
     cells = zip(*(row for _, row in rows), strict=True)
     lines = [line for line, _ in rows]
     columns = [
-        _column(name, path, lines, column, declared, texts, file.markers)
+        _column(name, path, names.name, lines, column, declared, texts, file.markers)
         for (column, declared), texts in zip(attributes.items(), cells, strict=True)
     ]
     return Loaded(columns, target, frozenset(c for c, declared in attributes.items() if declared in (_IGNORE, _LABEL)))
@@ -135,7 +133,7 @@ def _prose(name: str, path: Path, line: int) -> DataError:
     )
 
 
-def _rows(name: str, path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
+def _rows(name: str, path: Path, width: int, declaring: str) -> Iterator[tuple[int, list[str]]]:
     with opened_text(name, path) as lines:
         for number, line in enumerate(lines, 1):
             text = _COMMENT.sub("", line).strip()
@@ -145,7 +143,7 @@ def _rows(name: str, path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
             cells[-1] = cells[-1].removesuffix(".") if cells[-1].strip() != "." else cells[-1]
             if len(cells) != width:
                 raise DataError(
-                    f"{name}: {path}, line {number} has {len(cells)} cells, but {path.stem}.names declares {width} "
+                    f"{name}: {path}, line {number} has {len(cells)} cells, but {declaring} declares {width} "
                     "columns, the class included. Mend one of the two."
                 )
             yield number, [_plain(cell) for cell in cells]
@@ -154,6 +152,7 @@ def _rows(name: str, path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
 def _column(
     name: str,
     path: Path,
+    declaring: str,
     lines: list[int],
     column: str,
     declared: str | list[str],
@@ -166,5 +165,5 @@ def _column(
     if isinstance(declared, str):
         return label_column(f"{name}: {path}", column, lines, texts, missing=missing)
     listed = ", ".join(declared[:_SHOWN]) + (", ..." if len(declared) > _SHOWN else "")
-    as_declared = f"{path.stem}.names declares {listed}"
+    as_declared = f"{declaring} declares {listed}"
     return label_column(f"{name}: {path}", column, lines, texts, {*declared}, as_declared, missing)

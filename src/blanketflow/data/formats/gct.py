@@ -23,7 +23,7 @@ _CELL_BYTES = 8
 
 def class_file(path: Path) -> Path:
     """Return the file with the classes of a file's samples."""
-    return path.with_name(path.name.removesuffix(".gz").removesuffix(".gct") + ".cls")
+    return path.with_name(path.name.removesuffix(".gct") + ".cls")
 
 
 def companions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
@@ -72,7 +72,7 @@ def read_gct(file: TableFile) -> Loaded:
         file.dialect.say(f"features in rows, which were turned; what is said of them ({header[1]!r}, ...) is left out")
     more = [categorical(SAMPLE, np.array(header[before:], dtype=object))]
     more += [_column(file, column, texts) for column, texts in about.items()]
-    if (classes := class_file(path)).is_file():
+    if (classes := class_file(file.beside)).is_file():
         more.append(categorical(CLASS, np.array(_classes(name, classes, n_samples), dtype=object)))
     aside = frozenset(column.name for column in more if column.name != CLASS)
     target = CLASS if more[-1].name == CLASS else None

@@ -35,6 +35,13 @@ class TableFile:
     kind: str = ""
     markers: MissingMarkers = field(default_factory=MissingMarkers)
     dialect: Dialect = field(default_factory=Dialect)
+    #: Where its companion files lie beside it, if that is not where it is read.
+    unpacked: Path | None = None
+
+    @property
+    def beside(self) -> Path:
+        """The path beside which companion files lie: of a packed file, its path if it were unpacked in place."""
+        return self.unpacked or self.path
 
     @property
     def has_dates(self) -> bool:
@@ -64,15 +71,15 @@ class Loaded(NamedTuple):
     row_names: Column | None = None
 
 
-def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
-    """Return all columns of a file by its format's reader.
+def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any], unpacked: Path | None = None) -> Loaded:
+    """Return all columns of a file by its format's reader; `unpacked` is its path if it were unpacked in place.
 
     Raises `ConfigError` if the reader or its library is not installed. Errors of readers that use a library, or are not
     of this package, become a `DataError`.
     """
     form = find_format(kind)
     markers = MissingMarkers.of(spec, form.missing)
-    file = TableFile(name, path, spec, kind, markers, Dialect.of(spec))
+    file = TableFile(name, path, spec, kind, markers, Dialect.of(spec), unpacked)
     try:
         found = form.reader()(file)
         if not isinstance(found, Loaded):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import ConfigError, DataError, did_you_mean, shown
+from ...core.errors import ConfigError, DataError, MemberNeeded, did_you_mean, shown
 from ...core.table import Column, categorical, column_from_array
 from ..input_file import Unpacking
 from .loaded import Loaded, TableFile, as_whole, matrix_columns, number_column
@@ -234,11 +234,13 @@ def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None, memb
         return fitting[0]
     held, hint = _held(found), "Name the one with the features by the key member"
     if fitting:
-        raise DataError(
+        raise MemberNeeded(
             f"{name}: {path} has several matrices, none of them X; it holds {held}. {hint}, such as member: "
             f"{fitting[0]}, and the variable with the target by target."
         )
-    raise DataError(f"{name}: {path} has no matrix X; it holds {held}. {hint}, or save them as X and the target as Y.")
+    raise MemberNeeded(
+        f"{name}: {path} has no matrix X; it holds {held}. {hint}, or save them as X and the target as Y."
+    )
 
 
 def _held(found: Mapping[str, Any]) -> str:

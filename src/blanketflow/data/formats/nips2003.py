@@ -50,7 +50,7 @@ def read_nips2003(file: TableFile) -> Loaded:
     Raises `DataError`, with the line, if a companion is missing, a line is malformed, or the files disagree.
     """
     name, path = file.name, file.path
-    labels, param = labels_file(path), param_file(path)
+    labels, param = companions(file.beside, file.spec)
     y = _labels(name, path, labels)
     form, width = _param(name, param)
     X = _rows(name, path, param, form, width)
@@ -150,4 +150,4 @@ def _param(name: str, param: Path) -> tuple[str | None, int | None]:
 
 
 def _stem(path: Path) -> str:
-    return path.name.removesuffix(".gz").removesuffix(".data")
+    return path.name.removesuffix(".data")

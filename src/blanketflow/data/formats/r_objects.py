@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.cards import NUMERIC
-from ...core.errors import ConfigError, DataError, did_you_mean, shown
+from ...core.errors import ConfigError, DataError, MemberNeeded, did_you_mean, shown
 from ...core.table import Column, categorical
 from ..arrow import columns_from_arrow
 from ..column_roles import setting
@@ -119,7 +119,7 @@ def _chosen(file: TableFile, objects: Mapping[str, Any]) -> Any:
         return objects[tables[0]]
     if tables:
         some = ", ".join(map(repr, tables[:6])) + (", ..." if len(tables) > 6 else "")
-        raise ConfigError(
+        raise MemberNeeded(
             f"{name}: {path} holds {len(tables)} tables: {some}. Name one by the key member, such as member: "
             f"{json.dumps(tables[0])}."
         )

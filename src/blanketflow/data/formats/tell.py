@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import ConfigError, DataError
-from ...core.formats import find_format, known_formats
+from ...core.formats import FORMATS, find_format, known_formats
 from ...core.registry import import_name
 from ..dialect import is_encoding, marked_encoding
 from ..input_file import GZIP_MAGIC, opened
@@ -24,8 +24,10 @@ _SVMLIGHT = re.compile(rf"[-+.\deE,]+(\s+qid:\d+)?{_PAIRS}").fullmatch
 _NIPS2003 = re.compile(rf"\d+:[-+.\deE]+({_PAIRS})?\s*").fullmatch
 
 
-def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
+def tell_format(name: str, path: Path, unpacked: Path, spec: Mapping[str, Any]) -> str:
     """Return the name of a file's format, one of `core.formats.known_formats` or ``"module:NAME"``.
+
+    `unpacked` is its path if it were unpacked in place, which its companions lie beside.
 
     Raises `ConfigError` if the spec asks for an unknown format, `DataError` if the file is empty or cannot be read.
     """
@@ -42,7 +44,7 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
         raise DataError(f"{name}: {path} is empty. It needs a header with column names and rows below it.")
     if asked:
         return asked
-    suffix = _plain_suffix(path)
+    suffix = unpacked.suffix.lower()
     if begun := [one for one, form in formats.items() if form.recognises(head)]:
         found = next((one for one in begun if suffix in formats[one].suffixes), begun[0])
         return found if found != "npz" else _in_a_zip(name, path, head)
@@ -56,7 +58,7 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
         return "csv"
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     by_name = next((one for one, form in formats.items() if suffix in form.suffixes), None)
-    return _by_lines(lines, suffix) or by_name or _by_companions(path, suffix) or "csv"
+    return _by_lines(lines, suffix) or by_name or _by_companions(unpacked, suffix) or "csv"
 
 
 def _in_a_zip(name: str, path: Path, head: bytes) -> str:
@@ -103,14 +105,16 @@ def _by_companions(path: Path, suffix: str) -> str | None:
     return "c45" if path.with_suffix(".names").is_file() else None
 
 
-def _plain_suffix(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix.lower()
-
-
 def companions(kind: str, path: Path, spec: Mapping[str, Any]) -> list[Path]:
     """Return the further files that a table of some format is read from, as far as they exist."""
     function = find_format(kind).companions
     return [file for file in import_name(function)(path, spec) if file.is_file()] if function else []
+
+
+def possible_companions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
+    """Return the further files that a table may have, whatever its format."""
+    functions = [form.companions for form in FORMATS.values() if form.companions]
+    return [file for function in functions for file in import_name(function)(path, spec)]
 
 
 UNPACK = "Unpack it; of packed files gzip, bzip2, xz, zstd and zip are read"
