@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from blanketflow.api.inspection import inspect_table
+from blanketflow.api.starting_config import starting_config
+from blanketflow.cli import main
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.core.table import categorical
 from blanketflow.data.findings import findings
@@ -73,7 +76,7 @@ def test_numbers_that_mean_missing_cells_are_compared_by_value(tmp_path, suffix)
         assert set(np.flatnonzero(np.isnan(cells(asked, "a")))) == rows
     assert peek("demo", advised).n_missing == 8
     assert not np.isnan(cells(spec, "a", more_missing_values={"b": ["-200"]})).any()
-    assert read_source("demo", spec | {"more_missing_values": []}, 0).suspected == {}
+    assert read_source("demo", spec | {"more_missing_values": []}, 0).suspected.cells == {}
 
 
 def test_a_code_that_other_columns_hold_is_proposed_by_column(tmp_path):
@@ -155,6 +158,44 @@ def test_cells_below_detection(tmp_path, suffix, text):
     assert read_source("demo", spec | {"drop": ["a"]}, 0).features.names == ["b"]
     with pytest.raises(ConfigError, match="below_detection names the column 'c'"):
         read_source("demo", spec | {"below_detection": {"c": "half"}}, 0)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_cells_at_limits_are_described_and_their_keys_are_to_be_settled(tmp_path, suffix):
+    columns = {"lead": marked(LEVEL, "<0.6", {4, 5}), "zinc": marked(OTHER + 9, ">12", {7}), "tin": LEVEL[::-1].copy()}
+    columns["tin"] = marked(columns["tin"], "<LOD", {1, 2, 3})
+    spec = write(tmp_path / f"t{suffix}", columns | {"b": OTHER, "y": ILL})
+    with pytest.raises(DataError, match=r"'lead' holds numbers.*measured; also 'tin'\. Set"):
+        read_source("demo", spec, 0)
+    seen = inspect_table(spec)
+    assert {one.kind: (one.columns, one.key) for one in seen.to_settle if one.kind.endswith("detection")} == {
+        "below-detection": (("lead", "tin"), "below_detection: half"),
+        "above-detection": (("zinc",), "above_detection: limit"),
+    }
+    assert {one.name: one.kind for one in seen.columns} == dict.fromkeys(["lead", "zinc", "tin", "b"], "numeric")
+    assert not any("detection" in one.message for one in seen.findings if one.kind == "reading")
+    decided = spec | {"below_detection": {"lead": "zero"}}
+    proposed = [one.key for one in inspect_table(decided).to_settle if one.kind.endswith("detection")]
+    assert proposed == ["below_detection: {lead: zero, tin: half}", "above_detection: limit"]
+    for key in proposed:
+        decided |= yaml.safe_load(key)
+    assert read_source("demo", decided, 0).features.names == ["lead", "zinc", "tin", "b"]
+    text = starting_config(spec, seen).text
+    kept = yaml.safe_load(text)["datasets"]["t"]
+    assert kept["below_detection"] == "half" and kept["above_detection"] == "limit"
+
+
+def test_without_a_target_too_inspect_describes_cells_at_limits(tmp_path, capsys):
+    spec = write(tmp_path / "t.csv", {"lead": marked(LEVEL, "<0.6", {4, 5}), "b": OTHER, "y": ILL})
+    assert main(["inspect", spec["path"]]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "column 'lead' holds numbers, and '<0.6' in 2 of 200 cells, below what was measured" in said
+    assert "--target y --data-set below_detection=half" in said
+    assert main(["inspect", spec["path"], "--target", "y"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--data-set below_detection=half" in said
+    assert main(["select", spec["path"], "--target", "y"]) == 1
+    assert "Set below_detection: half" in capsys.readouterr().err
 
 
 def test_limits_that_are_not_stated_above_and_with_decimal_commas(tmp_path):
@@ -329,7 +370,7 @@ def test_one_odd_date_is_missing_and_said(tmp_path, form, odd, dates):
     expected = (DAYS - pd.Timestamp("1970-01-01")).dt.days if dates == "ordinal" else DAYS.dt.month
     assert np.array_equal(found, marked(expected, np.nan, {7}), equal_nan=True)
     assert f"day holds '{odd}' in 1 of 200 cells, no date: missing" in said(raw)
-    assert raw.suspected == {}
+    assert raw.suspected.cells == {}
 
 
 def test_a_usual_date_far_from_the_others_is_suspected(tmp_path):

@@ -44,9 +44,9 @@ def test_one_line_for_all_columns_and_the_key_that_answers_it(tmp_path, suffix):
 
     answered = read_source("demo", {**spec, "more_missing_values": ["-", "-999"]}, 0)
     assert [answered.features[name].n_missing() for name in columns] == [3, 2, 2, 1, 4]
-    assert answered.features["dose"].kind == "numeric" and answered.suspected == {}
+    assert answered.features["dose"].kind == "numeric" and answered.suspected.cells == {}
     values = read_source("demo", {**spec, "more_missing_values": []}, 0)
-    assert values.suspected == {} and values.features["age"].values.min() == -999
+    assert values.suspected.cells == {} and values.features["age"].values.min() == -999
 
 
 def test_select_says_it(tmp_path):
@@ -76,4 +76,4 @@ def test_select_says_it(tmp_path):
     ],
 )
 def test_what_is_asked_about(tmp_path, cells, suspects):
-    assert bool(read_source("demo", write(tmp_path / "t.csv", {"a": cells}), 0).suspected) == suspects
+    assert bool(read_source("demo", write(tmp_path / "t.csv", {"a": cells}), 0).suspected.cells) == suspects

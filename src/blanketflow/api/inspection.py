@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..core.column_checks import tokens
 from ..core.registry import discover, look_up
 from ..core.table import Column
 from ..data.dialect import found_line
+from ..data.dressed_numbers import RuleNeeded
 from ..data.findings import Finding, findings
 from ..data.findings.distribution import Distribution, distributions
 from ..data.findings.finding import MOST_COLUMNS, n_rows_examined
@@ -32,6 +33,7 @@ from .advice import PREDICT, Advice, blanket_advice
 
 __all__ = [
     "ColumnSummary",
+    "Columns",
     "Finding",
     "Inspection",
     "LikelyTarget",
@@ -40,6 +42,9 @@ __all__ = [
     "inspect_table",
     "likely_targets",
 ]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +56,8 @@ class Inspection:
     and `to_settle` are those that ask for something, one for each kind. CI tests and methods are the suitable ones
     first, from fast to slow. `suggested_test` is the test that ``auto`` takes on all rows, with the reason. `advice` is
     what to start with: for prediction, and for a Markov blanket, unless the table is refused there. `copies` are groups
-    of columns that are equal or nearly so. `distributions` are those of the target and of `columns`.
+    of columns that are equal or nearly so. `distributions` are those of the target and of `columns`. `proposed` are
+    keys that the table must have to be searched, with which it is described.
     """
 
     target: str
@@ -70,6 +76,7 @@ class Inspection:
     to_settle: list[ToSettle]
     copies: list[list[str]]
     distributions: list[Distribution]
+    proposed: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         from .notebook import inspection_text
@@ -101,9 +108,11 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     >>> found.columns_found("leakage")
     []
     """
-    raw = read_source("table", spec, seed)
+    raw, spec, at_limits = _as_proposed(spec, lambda spec: read_source("table", spec, seed))
+    proposed = {finding.kind.replace("-", "_") for finding in at_limits}
+    raw = replace(raw, found=tuple(one for one in raw.found if one.key not in proposed))
     columns, n_features = list(islice(raw.features.columns, MOST_COLUMNS)), len(raw.features)
-    found = sorted(findings(raw), key=seriousness)
+    found = sorted([*at_limits, *findings(raw)], key=seriousness)
     plan, tests, methods = what_suits(spec)
     facts, chosen = plan.facts["table"], plan.config.chosen["table"]
     blanket = blanket_advice(facts, facts.n_rows, plan.config.ci_tests[chosen.id])
@@ -125,7 +134,22 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         to_settle=to_settle(found, n_features),
         copies=groups_of_copies(raw, columns) if any(one.kind in _REPEATED for one in found) else [],
         distributions=distributions([raw.target, *columns], n_features),
+        proposed={key: spec[key] for key in proposed},
     )
+
+
+def _as_proposed(
+    spec: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T]
+) -> tuple[T, Mapping[str, Any], list[Finding]]:
+    """Return what is read of a spec, the spec with the keys that reading needs, as proposed, and findings on these."""
+    try:
+        return read(spec), spec, []
+    except RuleNeeded as error:
+        found = [
+            Finding(one.key.replace("_", "-"), (one.column,), one.seen, error.way_out(one)) for one in error.undecided
+        ]
+        spec = {**spec, **error.keys}
+        return read(spec), spec, found
 
 
 #: Kinds of findings of which there are groups of copies.
@@ -151,18 +175,30 @@ def _summary_of_many(column: Column, first: Column) -> ColumnSummary:
     return replace(summary, n_missing=column.n_missing())
 
 
-def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None, str | None]:
-    """Return the number of rows, the first columns, the source's own target and how it was read; each or None."""
-    found = read_columns("table", spec)
+class Columns(NamedTuple):
+    """The first columns of a table, how many rows it has, its source's own target, if any, and how it was read."""
+
+    n_rows: int
+    columns: list[ColumnSummary]
+    target: str | None
+    told: str | None
+    #: Findings on cells that keys must explain.
+    at_limits: list[Finding]
+
+    def to_settle(self, targets: Sequence[LikelyTarget]) -> list[ToSettle]:
+        """Return what to settle before a target is chosen; of likely targets the looks are left out."""
+        apart = {target.name for target in targets}
+        looks = {column.name: column.looks_like for column in self.columns if column.name not in apart}
+        return to_settle([*self.at_limits, *of_looks(looks)], len(self.columns))
+
+
+def inspect_columns(spec: Mapping[str, Any]) -> Columns:
+    """Describe the columns of a table without a target."""
+    found, _, at_limits = _as_proposed(spec, lambda spec: read_columns("table", spec))
     columns = list(islice(found.columns, MOST_COLUMNS))
-    return columns[0].n_rows, _summaries(columns, len(found.columns)), found.target, found_line(found.found)
-
-
-def columns_to_settle(columns: Sequence[ColumnSummary], targets: Sequence[LikelyTarget]) -> list[ToSettle]:
-    """Return what to settle of columns by their looks, before a target is chosen; likely targets are left out."""
-    apart = {target.name for target in targets}
-    looks = {column.name: column.looks_like for column in columns if column.name not in apart}
-    return to_settle(of_looks(looks), len(columns))
+    proposed = {finding.kind.replace("-", "_") for finding in at_limits}
+    told = found_line([one for one in found.found if one.key not in proposed])
+    return Columns(columns[0].n_rows, _summaries(columns, len(found.columns)), found.target, told, at_limits)
 
 
 #: Words by which people call what they want to predict.

@@ -30,6 +30,8 @@ MANY_FEATURES = 100
 TOO_LONG = 600.0
 #: The largest number of columns that a comment names.
 _NAMED = 30
+#: Keys with lines of their own.
+_OF_COLUMNS = ("drop", "categorical")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
     dataset = dataset_id(str(spec.get("path") or spec.get("source")))
     kept = {key: value for key, value in spec.items() if value not in (None, [], ()) or _takes_none(key, value)}
     drop = [*kept.get("drop", []), *_to_drop(seen)]
+    kept |= seen.proposed
     kept |= {"drop": list(dict.fromkeys(drop))} if drop else {}
     raw: dict[str, Any] = {
         "output": f"results/{dataset}",
@@ -139,7 +142,7 @@ def _text(
         "",
         "datasets:",
         f"  {dataset}:",
-        *[f"    {key}: {in_yaml(value)}" for key, value in spec.items() if key not in ("drop", "categorical")],
+        *[f"    {key}: {in_yaml(value)}{_why(key, seen)}" for key, value in spec.items() if key not in _OF_COLUMNS],
         *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
         *_column_lines(spec, splits, raw["folds"], seen),
         *[f"    # {printable(told)}" for told in plan.facts[dataset].told if told],
@@ -156,6 +159,12 @@ def _text(
         lines.append(_selector_line(name, options, meanings[name], plan, dataset, slow))
     lines += ["", f"models: {in_yaml(raw['models'])}   # judge the blankets on test rows; [] for none", ""]
     return "\n".join(lines)
+
+
+def _why(key: str, seen: Inspection) -> str:
+    """Return a comment on a key that is proposed: what was seen, and what else it may be."""
+    found = [one for one in seen.findings if one.kind == key.replace("_", "-")] if key in seen.proposed else []
+    return f"   # {printable(found[0].message)}; what else may stand there: docs/sources.md" if found else ""
 
 
 def _selector_line(name: str, options: dict[str, Any], meaning: str, plan: Plan, dataset: str, slow: list[str]) -> str:

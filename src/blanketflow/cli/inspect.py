@@ -17,7 +17,7 @@ from .options import AsJson, DataSet, Table, Target, dataset_spec, files
 from .terminal import heading, note, show, show_json, show_table, width
 
 if TYPE_CHECKING:
-    from ..api.inspection import ColumnSummary, Inspection, LikelyTarget, Suitability
+    from ..api.inspection import Columns, ColumnSummary, Inspection, LikelyTarget, Suitability
     from ..data.findings.to_settle import ToSettle
 
 #: How many columns are listed, first and with --all; JSON has them all.
@@ -53,9 +53,8 @@ def inspect(
         raise ConfigError(f"--html is {shown(str(page))}, but must be a file to write that ends in .html.")
     spec = dataset_spec(table, target, data_set or ())
     asked = _Asked(redacted_text(table), target, data_set or (), everything)
-    n_rows, columns, known_target, told = inspect_columns(spec) if target is None else (0, [], target, None)
-    if known_target is None:
-        _without_target(asked, n_rows, columns, likely_targets(columns), told, page, as_json)
+    if target is None and (of_columns := inspect_columns(spec)).target is None:
+        _without_target(asked, of_columns, likely_targets(of_columns.columns), page, as_json)
         return
     seen = inspect_table(spec)
     if page is not None:
@@ -206,17 +205,14 @@ def _show_all(seen: Inspection, asked: _Asked) -> None:
 
 def _without_target(
     asked: _Asked,
-    n_rows: int,
-    columns: list[ColumnSummary],
+    of_columns: Columns,
     targets: list[LikelyTarget],
-    told: str | None,
     page: Path | None,
     as_json: bool,
 ) -> None:
     """Print the columns, which of them may be the target, and the command that follows."""
-    from ..api.inspection import columns_to_settle
-
-    settle = columns_to_settle(columns, targets)
+    n_rows, columns, told = of_columns.n_rows, of_columns.columns, of_columns.told
+    settle = of_columns.to_settle(targets)
     command = asked.command("inspect", settle, target=targets[0].name if targets else "COLUMN")
     shape = f"{n_rows:,} rows, {len(columns):,} columns"
     why = "Which column is the target? A guess by names, places and values"

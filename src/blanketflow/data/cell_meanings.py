@@ -19,9 +19,10 @@ from .columns import blocks_of, by_look, look, names_of
 from .columns_of_text import is_number
 from .dates import is_no_date, with_dates
 from .dialect import FoundOut
-from .dressed_numbers import ABOVE, BELOW, Limits, check_columns, numbers_of_labels
+from .dressed_numbers import ABOVE, BELOW, AtLimits, Limits, RuleNeeded, Spelling, check_columns, numbers_of_labels
 from .formats.loaded import Loaded
-from .suspected_cells import Suspects, is_sure, suspected_cells
+from .missing_markers import Suspects
+from .suspected_cells import is_sure, suspected_cells
 
 #: Keys of a data set that say what cells mean. With one of them, a table is read whole to see what it holds.
 CELL_KEYS = ("more_missing_values", BELOW, ABOVE, "infinite", "similar_labels")
@@ -37,57 +38,76 @@ def with_meanings(name: str, loaded: Loaded, spec: Mapping[str, Any], kind: str)
     """Return what was read of a source of a `kind`, with cells as the spec's keys say; what was guessed is noted.
 
     Texts become missing in formats that have no texts for it themselves, and columns of labels numbers where all cells
-    are. Raises `DataError` if a key must say what cells mean, `ConfigError` if one names a column that is not there.
+    are. Raises `DataError` if a key must say what cells mean, `RuleNeeded` for those below and above detection, and
+    `ConfigError` if one names a column that is not there.
     """
-    names = names_of(loaded.columns)
     for key in ("more_missing_values", BELOW, ABOVE):
-        check_columns(name, key, spec.get(key), names)
+        check_columns(name, key, spec.get(key), names_of(loaded.columns))
     markers = _Markers(spec, kind in _OF_PACKAGES or "missing_values" in find_format(kind).keys)
-    wide = loaded.columns if isinstance(loaded.columns, WideColumns) else None
-    notes, found, read_missing = [*loaded.notes], [*loaded.found], dict(loaded.markers)
     as_read = {*setting(spec, "drop"), *setting(spec, "categorical")}
-    columns: list[Column] = []
-    forms: dict[str, list[str]] = {}
-    decimal = "," if any(one.key == "decimal" for one in found) else None
-    asked = spec.get("decimal"), spec.get("thousands")
-    limits = Limits(spec.get(BELOW), spec.get(ABOVE))
-    for column in loaded.columns if wide is None else wide.more:
-        more: list[Column] = []
-        if column.kind == CATEGORICAL and column.name not in as_read:
-            words = markers.of_column(column.name)
-            missing = words if markers.are_given else words.union(filter(is_sure, column.levels))
-            read = numbers_of_labels(name, column, missing, limits, asked, decimal, kind not in _UNDECLARED)
-            if read:
-                column, *more = read.columns
-                found += read.limits
-                if more and (taken := next((one.name for one in more if one.name in names), None)):
-                    raise DataError(f"{name}: there is a column {taken!r}, which {column.name!r} needs. Rename it.")
-                if read.form:
-                    forms.setdefault(read.form, []).append(column.name)
-                if guessed := {text: n for text, n in read.missing.items() if text not in words}:
-                    read_missing[column.name] = {**read_missing.get(column.name, {}), **guessed}
-        columns += [markers.without_numbers(markers.without(column)), *more]
-    found += [FoundOut(f"{form} in {listed(names)}", "categorical") for form, names in forms.items()]
+    wide = loaded.columns if isinstance(loaded.columns, WideColumns) else None
     held = None if wide is None else markers.without_numbers_in(replace(wide, more=()))
+    numbers = _Numbers(name, loaded, spec, kind not in _UNDECLARED, markers)
+    columns = []
+    for column in loaded.columns if wide is None else wide.more:
+        column, *more = [column] if column.name in as_read else numbers.of(column)
+        columns += [markers.without_numbers(markers.without(column)), *more]
+    notes, found = [*loaded.notes], [*loaded.found, *numbers.told()]
     if spec.get("infinite") == "missing":
         columns, held = _without_infinite(columns, held, found)
     columns = _with_labels(name, columns, spec.get("similar_labels"), as_read, found)
     whole = columns if held is None else replace(held, more=tuple(columns))
-    suspects = _suspects(whole, as_read) if not markers.are_decided else Suspects({})
+    suspects = Suspects() if markers.are_decided else _suspects(whole, as_read)
     if spec.get("dates"):
-        cells = {c: {t: n for t, n in held.items() if not is_no_date(t)} for c, held in suspects.cells.items()}
-        suspects = suspects._replace(cells={column: held for column, held in cells.items() if held})
+        suspects = suspects.without(is_no_date)
     odd: list[str] = []
     whole = with_dates(name, whole, spec, loaded.target, notes, odd)
     found += [FoundOut(what, "dates") for what in odd]
     return loaded._replace(
-        columns=whole,
-        notes=tuple(notes),
-        found=tuple(found),
-        markers=read_missing,
-        suspected=suspects.cells,
-        elsewhere=suspects.elsewhere,
+        columns=whole, notes=tuple(notes), found=tuple(found), markers=numbers.markers, suspected=suspects
     )
+
+
+class _Numbers:
+    """Reads columns of labels as numbers where they hold them, and collects what is to be said of it."""
+
+    def __init__(
+        self, name: str, loaded: Loaded, spec: Mapping[str, Any], are_declared: bool, missing: _Markers
+    ) -> None:
+        self._name, self._spec, self._missing = name, spec, missing
+        self._names = {*names_of(loaded.columns)}
+        self._limits = Limits(spec.get(BELOW), spec.get(ABOVE))
+        decimal = "," if any(one.key == "decimal" for one in loaded.found) else None
+        self._spelling = Spelling((spec.get("decimal"), spec.get("thousands")), decimal, are_declared)
+        self._forms: dict[str, list[str]] = {}
+        self._at_limits: list[AtLimits] = []
+        #: Which texts of which columns were read as missing cells.
+        self.markers = dict(loaded.markers)
+
+    def of(self, column: Column) -> list[Column]:
+        """Return a column of numbers, and those that go with it; the column itself if it holds others."""
+        words = self._missing.of_column(column.name)
+        if column.kind != CATEGORICAL:
+            return [column]
+        missing = words if self._missing.are_given else words.union(filter(is_sure, column.levels))
+        read = numbers_of_labels(self._name, column, missing, self._limits, self._spelling)
+        if read is None:
+            return [column]
+        if taken := next((one.name for one in read.columns[1:] if one.name in self._names), None):
+            raise DataError(f"{self._name}: there is a column {taken!r}, which {column.name!r} needs. Rename it.")
+        self._at_limits += read.limits
+        if read.form:
+            self._forms.setdefault(read.form, []).append(column.name)
+        if guessed := {text: n for text, n in read.missing.items() if text not in words}:
+            self.markers[column.name] = {**self.markers.get(column.name, {}), **guessed}
+        return read.columns
+
+    def told(self) -> list[FoundOut]:
+        """Return what was done; `RuleNeeded` if keys must say what stands for cells below and above detection."""
+        if undecided := [one for one in self._at_limits if one.rule is None]:
+            raise RuleNeeded(self._name, undecided, self._spec)
+        forms = [FoundOut(f"{form} in {listed(names)}", "categorical") for form, names in self._forms.items()]
+        return [*(one.done for one in self._at_limits), *forms]
 
 
 def _suspects(columns: Sequence[Column], apart: Collection[str]) -> Suspects:

@@ -22,7 +22,7 @@ from ..core.table import SAMPLING, Column, Design, Table, labelled, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
 from .dialect import FoundOut
-from .missing_markers import Found, check_classes, of_columns
+from .missing_markers import Found, Suspects, check_classes, of_columns
 
 DEFAULTS: Mapping[str, Any] = {
     "task": "auto",
@@ -74,10 +74,8 @@ class RawTable:
     number_texts: tuple[tuple[str, str], ...] = ()
     #: Texts in features, target and groups that were taken for missing cells, unless the spec lists them.
     markers: Found = field(default_factory=dict)
-    #: Texts that may stand for missing cells, but are values so far, unless the spec lists those that do.
-    suspected: Found = field(default_factory=dict)
-    #: Those of them that other columns hold as values.
-    elsewhere: frozenset[str] = frozenset()
+    #: Cells that may be missing, but are values so far, unless the spec lists those that are.
+    suspected: Suspects = Suspects()
     #: What the reader found out about how the file is written.
     found: tuple[FoundOut, ...] = ()
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.cards import INTEGER, NUMERIC
 from ..core.errors import ConfigError, DataError, did_you_mean
+from ..core.in_yaml import in_yaml
 from ..core.printable import listed, printable
 from ..core.table import Column
 from .columns_of_text import column_of_texts, is_number
@@ -65,13 +66,82 @@ class Limits(NamedTuple):
         return asked.get(column) if isinstance(asked, Mapping) else asked
 
 
+class AtLimits(NamedTuple):
+    """The cells of a column below or above detection, and what stands there; no `rule` if the key is to say it."""
+
+    column: str
+    key: str
+    #: Which texts, in how many cells.
+    where: str
+    rule: str | None
+    #: Whether a text states no limit, so that the nearest number measured stands for it.
+    is_nearest: bool = False
+
+    @property
+    def proposed(self) -> str:
+        """The rule that is proposed."""
+        return "half" if self.key == BELOW else "limit"
+
+    @property
+    def seen(self) -> str:
+        """What was seen, in words."""
+        return f"column {self.column!r} holds numbers, and {self.where}, {self.key.partition('_')[0]} what was measured"
+
+    @property
+    def done(self) -> FoundOut:
+        """What was done by the rule."""
+        name, key, is_where = self.column, self.key, self.key.partition("_")[0]
+        stands = {
+            "half": "half of the limit stands there",
+            "limit": "the limit stands there",
+            "zero": "0 stands there",
+            "missing": "they are missing",
+            "indicator": f"the limit stands there, and {name}_{key} says where",
+        }[self.rule or self.proposed]
+        without = " (the nearest number measured, where none is stated)" if self.is_nearest else ""
+        return FoundOut(f"{name} holds {self.where}, {is_where} detection: {stands}{without}", key)
+
+
+class RuleNeeded(DataError):
+    """Columns hold cells below or above detection, and keys must say what stands there."""
+
+    def __init__(self, name: str, undecided: Sequence[AtLimits], spec: Mapping[str, Any]) -> None:
+        self.undecided = tuple(undecided)
+        #: The keys that are proposed.
+        self.keys: dict[str, Any] = {}
+        for one in undecided:
+            given = self.keys.get(one.key, spec.get(one.key))
+            is_by_column = isinstance(given, Mapping)
+            self.keys[one.key] = {**given, one.column: one.proposed} if is_by_column else one.proposed
+        first = undecided[0]
+        others = listed([repr(one.column) for one in undecided if one.key == first.key and one is not first])
+        super().__init__(f"{name}: {first.seen}{others and '; also ' + others}. {self.way_out(first)}")
+
+    def way_out(self, one: AtLimits) -> str:
+        """Return in words what to set."""
+        others = ", ".join(rule for rule in RULES if rule != one.proposed)
+        key = f"{one.key}: {in_yaml(self.keys[one.key])}"
+        return f"Set {key}, or {others} (docs/sources.md), or list the column under categorical."
+
+
 class Read(NamedTuple):
     """A column of numbers with others that go with it, texts read as missing, its form, and what stands at limits."""
 
     columns: list[Column]
     missing: dict[str, int]
     form: str
-    limits: list[FoundOut]
+    limits: list[AtLimits]
+
+
+class Spelling(NamedTuple):
+    """How labels may be read as numbers."""
+
+    #: The spec's signs before decimals and between thousands.
+    asked: tuple[str | None, str | None] = (None, None)
+    #: The sign before decimals that was found in other columns.
+    decimal: str | None = None
+    #: Whether labels are declared as such, so that few of them stay labels.
+    is_declared: bool = False
 
 
 def check_columns(name: str, key: str, asked: Any, names: Collection[str]) -> None:
@@ -82,49 +152,41 @@ def check_columns(name: str, key: str, asked: Any, names: Collection[str]) -> No
 
 
 def numbers_of_labels(
-    name: str,
-    column: Column,
-    missing: Collection[str],
-    limits: Limits,
-    asked: tuple[str | None, str | None],
-    decimal: str | None,
-    is_declared: bool,
+    name: str, column: Column, missing: Collection[str], limits: Limits, spelling: Spelling
 ) -> Read | None:
     """Return a column of labels as numbers; None if it holds others.
 
-    `missing` are texts that mean missing cells, `asked` the spec's signs before decimals and between thousands,
-    `decimal` the one found in other columns. With `is_declared` the labels are declared as such, and few of them stay
-    so. Raises `DataError` if a cell is below or above detection and `limits` do not say what stands for it, or a comma
-    may mean two things.
+    `missing` are texts that mean missing cells. Cells below or above detection without a rule of `limits` are as with
+    the proposed rule. Raises `DataError` if a comma may mean two things.
 
     >>> share = Column("share", "categorical", np.array([0, 1, 2, 2]), ("1%", "2.5%", "30%"))
-    >>> numbers_of_labels("demo", share, (), Limits(), (None, None), None, False).columns[0].values
+    >>> numbers_of_labels("demo", share, (), Limits(), Spelling()).columns[0].values
     array([ 1. ,  2.5, 30. , 30. ])
     """
     if not all(_cell(level) or level in missing for level in islice(column.levels, _SOME)):
         return None
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels)).tolist()
-    cells = [
-        _cell(level) if n and level not in missing else None for level, n in zip(column.levels, counts, strict=True)
-    ]
-    pairs = [*zip(column.levels, counts, cells, strict=True)]
-    if any(cell is None and n and level not in missing for level, n, cell in pairs):
-        return None
-    numbers = [cell for cell in cells if cell and not cell.limit]
-    if len(numbers) < (_MOST_DECLARED + 1 if is_declared else _FEWEST):
-        return None
+    held = [(level, n) for level, n in zip(column.levels, counts, strict=True)]
+    cells = [_cell(level) if n and level not in missing else None for level, n in held]
+    others = {level: n for (level, n), cell in zip(held, cells, strict=True) if n and cell is None}
     beside = {cell.beside for cell in cells if cell and cell.bare}
-    if len(beside) > 1 or (beside == {("", "")} and all(map(is_number, column.levels))):
+    if not others.keys() <= {*missing} or not _are_numbers(column, cells, beside, spelling.is_declared):
         return None
-    form = _form_of(name, column, [cell.bare for cell in cells if cell and cell.bare], asked, decimal)
+    form = _form_of(name, column, [cell.bare for cell in cells if cell and cell.bare], spelling)
     if form is None:
         return None
     plain = [NumberFormat(*form).plain(_blanks(cell.bare)) if cell and cell.bare else "" for cell in cells]
-    values = [text if cell and not cell.limit else "" for text, cell in zip(plain, cells, strict=True)]
-    found = column_of_texts(name, column.name, column.values, [*values, ""])  # code -1 finds the last
-    columns, told = _with_limits(name, found, column, cells, plain, limits)
-    of_missing = {level: n for level, n, cell in pairs if cell is None and n}
-    return Read(columns, of_missing, _in_words(column.levels, beside, form), told)
+    columns, at_limits = _with_limits(name, column, cells, plain, limits)
+    return Read(columns, others, _in_words(column.levels, beside, form), at_limits)
+
+
+def _are_numbers(
+    column: Column, cells: Sequence[_Cell | None], beside: Collection[tuple[str, str]], is_declared: bool
+) -> bool:
+    """Whether the cells are enough different numbers with the same beside them, and more than plain numbers."""
+    n_numbers = sum(1 for cell in cells if cell and not cell.limit)
+    are_plain = beside == {("", "")} and all(map(is_number, column.levels))
+    return n_numbers >= (_MOST_DECLARED + 1 if is_declared else _FEWEST) and len(beside) < 2 and not are_plain
 
 
 def _cell(level: str) -> _Cell | None:
@@ -134,13 +196,8 @@ def _cell(level: str) -> _Cell | None:
         minus += "-" if match["paren"] else ""
         if len(minus) > 1 or (bool(match["paren"]) + bool(match["limit"]) + bool(match["more"])) > 1:
             return None
-        limit = (
-            int(bool(match["more"]))
-            if not match["limit"]
-            else -1
-            if match["limit"] in ("<", "<=", "≤", "⩽", "&lt;")
-            else 1
-        )
+        is_below = match["limit"] in ("<", "<=", "≤", "⩽", "&lt;")
+        limit = -1 if is_below else int(bool(match["limit"] or match["more"]))
         return _Cell(minus + match["bare"], (match["prefix"] or "", match["suffix"] or ""), limit)
     if match := _NO_NUMBER(level):
         word, sign = match["word"].lower(), (match["limit"] or "").lower()
@@ -153,17 +210,16 @@ def _blanks(text: str) -> str:
     return _BLANKS.sub(" ", text).replace("\u2019", "'")
 
 
-def _form_of(
-    name: str, column: Column, texts: Sequence[str], asked: tuple[str | None, str | None], decimal: str | None
-) -> tuple[str, str | None] | None:
+def _form_of(name: str, column: Column, texts: Sequence[str], spelling: Spelling) -> tuple[str, str | None] | None:
     """Return how the numbers of a column are written: the signs before decimals and between thousands, if in any way.
 
     Raises `DataError` if a comma may be either.
     """
     texts = [*map(_blanks, texts)]
-    forms = [(asked[0] or ".", asked[1])] if any(asked) else _FORMATS
+    before, between = spelling.asked
+    forms = [(before or ".", between)] if before or between else _FORMATS
     fits = [form for form in forms if all(map(NumberFormat(*form).reads, texts))]
-    fits = [form for form in fits if form[0] == decimal] or fits
+    fits = [form for form in fits if form[0] == spelling.decimal] or fits
     if not {(",", None), (".", ",")} <= {*fits} or fits[0] == (".", None):
         return fits[0] if fits else None
     if re.match(_CURRENCY, column.levels[0]):
@@ -176,45 +232,38 @@ def _form_of(
 
 
 def _with_limits(
-    name: str, found: Column, column: Column, cells: Sequence[_Cell | None], plain: Sequence[str], limits: Limits
-) -> tuple[list[Column], list[FoundOut]]:
-    """Return the column with what the rules put in the place of cells below and above detection, and what it is."""
-    values, told, more = found.numbers(), [], []
+    name: str, column: Column, cells: Sequence[_Cell | None], plain: Sequence[str], limits: Limits
+) -> tuple[list[Column], list[AtLimits]]:
+    """Return the column of numbers with what the rules put in the place of cells below and above detection."""
+    texts = [text if cell and not cell.limit else "" for text, cell in zip(plain, cells, strict=True)]
+    found = column_of_texts(name, column.name, column.values, [*texts, ""])  # code -1 finds the last
+    values, told, indicators = found.numbers(), [], []
     known = values[~np.isnan(values)]
-    for limit, key, is_where in ((-1, BELOW, "below"), (1, ABOVE, "above")):
+    for limit, key in ((-1, BELOW), (1, ABOVE)):
         such = [at for at, cell in enumerate(cells) if cell and cell.limit == limit]
         rows = np.isin(column.values, such)
         if not rows.any():
             continue
         shown = listed([repr(printable(column.levels[at])) for at in such])
         where = f"{shown} in {np.count_nonzero(rows):,} of {len(values):,} cells"
-        rule = limits.rule(column.name, limit)
-        if rule is None:
-            first = "half" if limit < 0 else "limit"
-            others = [rule for rule in RULES if rule != first]
-            raise DataError(
-                f"{name}: column {column.name!r} holds numbers, and {where}, {is_where} what was measured. Set {key}: "
-                f"{first}, or {', '.join(others)} (docs/sources.md), or list the column under categorical."
-            )
+        is_nearest = any(not plain[at] for at in such)
+        told.append(AtLimits(column.name, key, where, limits.rule(column.name, limit), is_nearest))
+        rule = told[-1].rule or told[-1].proposed
         end = float(known.min() if limit < 0 else known.max())
         at_limit = np.array([float(text) if text else end for text in plain])[column.values]
         put = {"half": at_limit / 2, "zero": np.zeros(len(values)), "missing": np.full(len(values), np.nan)}
         values = np.where(rows, put.get(rule, at_limit), values)
         if rule == "indicator":
-            more.append(Column(f"{column.name}_{key}", INTEGER, rows.astype(np.int64)))
-        without = " (the nearest number measured, where none is stated)" if any(not plain[at] for at in such) else ""
-        done = {
-            "half": "half of the limit stands there",
-            "limit": "the limit stands there",
-            "zero": "0 stands there",
-            "missing": "they are missing",
-            "indicator": f"the limit stands there, and {column.name}_{key} says where",
-        }[rule]
-        told.append(FoundOut(f"{column.name} holds {where}, {is_where} detection: {done}{without}", key))
-    are_whole = bool((known := values[~np.isnan(values)]).size) and np.array_equal(known, np.rint(known))
-    kind = INTEGER if found.kind == INTEGER and are_whole else NUMERIC
-    values = values.astype(np.int64) if kind == INTEGER and len(known) == len(values) else values
-    return [Column(column.name, kind, values), *more], told
+            indicators.append(Column(f"{column.name}_{key}", INTEGER, rows.astype(np.int64)))
+    return [_of_numbers(column.name, values, found.kind), *indicators], told
+
+
+def _of_numbers(name: str, values: np.ndarray, kind: str) -> Column:
+    """Return a column of a kind, of whole numbers only as long as the values are."""
+    known = values[~np.isnan(values)]
+    if kind != INTEGER or not known.size or not np.array_equal(known, np.rint(known)):
+        return Column(name, NUMERIC, values)
+    return Column(name, INTEGER, values.astype(np.int64) if len(known) == len(values) else values)
 
 
 def _in_words(levels: Collection[str], beside: set[tuple[str, str]], form: tuple[str, str | None]) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -154,38 +155,52 @@ def listed_markers(found: Found) -> str:
 # --- texts and numbers that may stand for missing cells, though they are not read so: the reader asks about them ------
 
 
-def suspects_told(suspected: Found, exact: bool = True) -> str | None:
-    """Return in words which cells may be missing, of the first rows unless `exact`; None for none.
+class Suspects(NamedTuple):
+    """The cells of each column that may be missing, by text; and those texts that other columns hold as values."""
 
-    >>> suspects_told({"a": {"-": 2}, "b": {"-": 1, "-999": 4}})
-    "cells may be missing: '-999' 4 times in b, '-' 3 times in a, b"
-    """
-    told = by_text(suspected)
-    return f"cells{'' if exact else ' of the first rows'} may be missing: {', '.join(told)}" if told else None
+    cells: Found = MappingProxyType({})
+    elsewhere: frozenset[str] = frozenset()
 
+    def of_columns(self, columns: Iterable[str]) -> Suspects:
+        """Return those of some columns."""
+        return self._replace(cells=of_columns(self.cells, columns))
 
-def suspects_way_out(suspected: Found, elsewhere: Collection[str] = ()) -> str:
-    """Return in words how to read them as missing or as values; `elsewhere` are those that other columns hold, too.
+    def without(self, is_value: Callable[[str], Any]) -> Suspects:
+        """Return them without some texts."""
+        cells = {column: {t: n for t, n in held.items() if not is_value(t)} for column, held in self.cells.items()}
+        return self._replace(cells={column: held for column, held in cells.items() if held})
 
-    >>> suspects_way_out({"b": {"-999": 4}})
-    'If they are, set more_missing_values: ["-999"]; if they are values, set more_missing_values: [].'
-    """
-    return f"If they are, set {suspects_key(suspected, elsewhere)}; if they are values, set more_missing_values: []."
+    def told(self, exact: bool = True) -> str | None:
+        """Return in words which cells may be missing, of the first rows unless `exact`; None for none.
 
+        >>> Suspects({"a": {"-": 2}, "b": {"-": 1, "-999": 4}}).told()
+        "cells may be missing: '-999' 4 times in b, '-' 3 times in a, b"
+        """
+        told = by_text(self.cells)
+        return f"cells{'' if exact else ' of the first rows'} may be missing: {', '.join(told)}" if told else None
 
-def suspects_key(suspected: Found, elsewhere: Collection[str] = ()) -> str:
-    """Return the key that reads them as missing, as YAML on one line: by column if other columns hold them as values.
+    @property
+    def way_out(self) -> str:
+        """How to read them as missing or as values, in words.
 
-    >>> suspects_key({"b": {"9": 4}}, {"9"})
-    'more_missing_values: {"b": ["9"]}'
-    """
-    by_column = {column: sorted(held) for column, held in suspected.items()}
-    if any(text in elsewhere for held in suspected.values() for text in held):
-        return f"more_missing_values: {json.dumps(by_column, ensure_ascii=False)}"
-    return f"more_missing_values: {listed_markers(suspected)}"
+        >>> Suspects({"b": {"-999": 4}}).way_out
+        'If they are, set more_missing_values: ["-999"]; if they are values, set more_missing_values: [].'
+        """
+        return f"If they are, set {self.key}; if they are values, set more_missing_values: []."
 
+    @property
+    def key(self) -> str | None:
+        """The key that reads them as missing, as YAML on one line: by column if other columns hold them as values.
 
-def suspects_line(suspected: Found, elsewhere: Collection[str] = (), exact: bool = True) -> str | None:
-    """Say in one line which cells may be missing, and what to write; None for none."""
-    told = suspects_told(suspected, exact)
-    return told and f"{told}. {suspects_way_out(suspected, elsewhere)}"
+        >>> Suspects({"b": {"9": 4}}, frozenset({"9"})).key
+        'more_missing_values: {"b": ["9"]}'
+        """
+        if any(text in self.elsewhere for held in self.cells.values() for text in held):
+            by_column = {column: sorted(held) for column, held in self.cells.items()}
+            return f"more_missing_values: {json.dumps(by_column, ensure_ascii=False)}"
+        return f"more_missing_values: {listed_markers(self.cells)}" if self.cells else None
+
+    def line(self, exact: bool = True) -> str | None:
+        """Say in one line which cells may be missing, and what to write; None for none."""
+        told = self.told(exact)
+        return told and f"{told}. {self.way_out}"

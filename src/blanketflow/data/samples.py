@@ -196,9 +196,7 @@ def _turned(name: str, loaded: Loaded, spec: Mapping[str, Any], labels: Loaded |
     columns = matrix_columns(X[:, ~have_text], features, [*more, own]) if features else [*more, own]
     if told := texts_found(loaded.markers):
         found.append(FoundOut(told, "missing_values"))
-    return loaded._replace(
-        columns=columns, aside=loaded.aside | {by}, markers={}, suspected={}, found=found, row_names=None
-    )
+    return loaded._replace(columns=columns, aside=loaded.aside | {by}, markers={}, found=found, row_names=None)
 
 
 def _feature_names(name: str, column: Column, spec: Mapping[str, Any], found: list[FoundOut]) -> list[str]:
@@ -272,7 +270,6 @@ def _joined(name: str, loaded: Loaded, labels: Loaded, asked: Mapping[str, Any])
         aside=loaded.aside | ({by} if is_column else set()) | ({column.name for column in taken} - given),
         notes=(*loaded.notes, *labels.notes),
         markers={**loaded.markers, **labels.markers},
-        suspected={**loaded.suspected, **labels.suspected},
         found=found,
     )
 

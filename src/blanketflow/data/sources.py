@@ -23,7 +23,7 @@ from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.loaded import Loaded, read_file
 from .formats.tell import companions, possible_companions, tell_format
 from .input_file import existing_file
-from .missing_markers import MissingMarkers, of_columns
+from .missing_markers import MissingMarkers
 from .openml import openml_file, read_openml
 from .packed import UserFile
 from .samples import check_labels, labels_spec, prepared, read_spec, with_proposals
@@ -195,8 +195,7 @@ def read_source(
         target = target_name(name, spec, columns, loaded.target)
         raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
     raw = noted(raw, loaded)
-    explained = {*raw.suspected}
-    labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *explained}
+    labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *raw.suspected.cells}
     raw = with_findings(raw, number_texts(columns, labels))
     raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
     return raw
@@ -204,9 +203,8 @@ def read_source(
 
 def noted(raw: RawTable, loaded: Loaded) -> RawTable:
     """Return a table with what its reader suspected and detected."""
-    names = [*raw.features.names, raw.target.name] if loaded.suspected else []
-    suspected = of_columns(loaded.suspected, names)
-    return replace(raw, suspected=suspected, elsewhere=loaded.elsewhere, found=tuple(loaded.found))
+    names = [*raw.features.names, raw.target.name] if loaded.suspected.cells else []
+    return replace(raw, suspected=loaded.suspected.of_columns(names), found=tuple(loaded.found))
 
 
 def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:

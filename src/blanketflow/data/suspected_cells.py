@@ -18,6 +18,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL
 from ..core.convert import MOST_WHOLE
 from ..core.table import Column, SparseValues
 from .columns_of_text import is_number as is_plain_number
+from .missing_markers import Suspects
 
 #: Texts that no label is.
 SIGNS = frozenset({"-", "--", "---", ".", "..", "*", "#DIV/0!", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#NAME?"})
@@ -67,13 +68,6 @@ _YEAR = re.compile(r"(?:\d{1,2}[-/.]\d{1,2}[-/.](\d{4})|(\d{4})[-/.]\d{1,2}[-/.]
 def is_sure(text: str) -> bool:
     """Return whether a text among numbers means a missing cell."""
     return text.lower() in SURE
-
-
-class Suspects(NamedTuple):
-    """The cells of each column that may be missing, by text; and those texts that other columns hold as values."""
-
-    cells: dict[str, dict[str, int]]
-    elsewhere: frozenset[str] = frozenset()
 
 
 def suspected_cells(columns: Iterable[Column]) -> Suspects:

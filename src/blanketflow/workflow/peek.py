@@ -39,7 +39,7 @@ from ..data.columns import check_names, missing_by_column
 from ..data.dialect import Dialect, found_line
 from ..data.download import cache_folder, storing, with_downloads
 from ..data.formats.loaded import Loaded
-from ..data.missing_markers import MissingMarkers, markers_told, of_columns, suspects_key, suspects_line
+from ..data.missing_markers import MissingMarkers, markers_told, of_columns
 from ..data.samples import prepared, with_proposals
 from ..data.simulate import simulated
 from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
@@ -208,8 +208,8 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
         markers=markers_told(raw.markers, exact),
         found=found_line(raw.found),
-        suspected=suspects_line(raw.suspected, raw.elsewhere, exact),
-        missing_key=suspects_key(raw.suspected, raw.elsewhere) if raw.suspected else None,
+        suspected=raw.suspected.line(exact),
+        missing_key=raw.suspected.key,
         usual_levels=levels,
         usual_labels=labels,
         has_flags=has_flags(raw.features, 1 if n_classes == 2 else 2),

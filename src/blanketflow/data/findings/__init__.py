@@ -8,7 +8,6 @@ import numpy as np
 
 from ..column_roles import RawTable
 from ..dialect import found_told, found_way_out
-from ..missing_markers import suspects_told, suspects_way_out
 from .finding import MOST_COLUMNS, Finding, n_rows_examined, only_some
 from .follow_up import follow_up_times
 from .leakage import suspected_leaks
@@ -33,9 +32,8 @@ def findings(raw: RawTable) -> list[Finding]:
     found = [*follow_up_times(raw, columns), *suspected_leaks(raw), *made_targets(raw, columns)]
     found += [*near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
     found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]
-    if told := suspects_told(raw.suspected):
-        way_out = suspects_way_out(raw.suspected, raw.elsewhere)
-        found.append(Finding("suspected-marker", tuple(raw.suspected), told, way_out))
+    if told := raw.suspected.told():
+        found.append(Finding("suspected-marker", tuple(raw.suspected.cells), told, raw.suspected.way_out))
     if told := found_told(raw.found):
         found.append(Finding("reading", (), told, found_way_out(raw.found)))
     without = next((note for note in raw.notes if "have no target" in note), None)

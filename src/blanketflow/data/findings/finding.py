@@ -41,7 +41,8 @@ class Finding:
 
     `kind` is ``follow-up``, ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``,
     ``group``, ``code``, ``constant``, ``rounding``, ``duplicate``, ``equal-rows``, ``missing``, ``missing-marker``,
-    ``suspected-marker``, ``few-rows``, ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
+    ``suspected-marker``, ``below-detection``, ``above-detection``, ``few-rows``, ``imbalance``, ``bent``, ``weights``,
+    ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

@@ -15,7 +15,7 @@ from ...core.printable import printable
 from .finding import IN_WORDS, SERIOUS, SHOWN, Finding
 
 #: A key that an advice names with its value, and when, such as ``If they are, set missing_values: [nd]``.
-_ADVISED = re.compile(r'(?:\bIf ([^,;.]+), )?\b[Ss]et ([a-z_]+: (?:\[[^\]]*\]|"[^"]*"|[\w-]+))')
+_ADVISED = re.compile(r'(?:\bIf ([^,;.]+), )?\b[Ss]et ([a-z_]+: (?:\[[^\]]*\]|\{[^}]*\}|"[^"]*"|[\w-]+))')
 #: Columns of a key that is written out.
 MOST_COLUMNS = 20
 
@@ -31,6 +31,8 @@ class _Rule:
 
 #: Kinds of findings that ask for something, the most serious first. What an advice names comes before a rule's key.
 RULES = {
+    "below-detection": _Rule(is_sure=True),
+    "above-detection": _Rule(is_sure=True),
     "follow-up": _Rule("drop", is_sure=True),
     "leakage": _Rule("drop", "if known only with or after the target"),
     "identifier": _Rule("drop", is_sure=True),

@@ -22,7 +22,7 @@ from ..arrow import columns_from_arrow
 from ..column_roles import setting
 from ..columns_of_text import column_of_texts
 from ..dialect import Dialect, FoundOut
-from ..missing_markers import Found, MissingMarkers
+from ..missing_markers import Found, MissingMarkers, Suspects
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,8 @@ class Loaded(NamedTuple):
     notes: tuple[str, ...] = ()
     #: Which texts of which columns were read as missing cells.
     markers: Found = MappingProxyType({})
-    #: Which texts of which columns may mean missing cells, but were not read so.
-    suspected: Found = MappingProxyType({})
-    #: Those of them that other columns hold as values.
-    elsewhere: frozenset[str] = frozenset()
+    #: Cells that may be missing, but were not read so.
+    suspected: Suspects = Suspects()
     #: What was detected about how the file is written.
     found: Sequence[FoundOut] = ()
     #: The names of the rows, of a table whose first column has no name.
