@@ -317,6 +317,14 @@ def as_categorical(column: Column) -> Column:
     )
 
 
+def texts_of(column: Column) -> list[str]:
+    """Return the cells as texts, empty where missing."""
+    if column.kind != CATEGORICAL and column.values.dtype.kind == "f":
+        return ["" if np.isnan(v) else str(int(v)) if v.is_integer() else repr(v) for v in column.values.tolist()]
+    labels = as_categorical(column)
+    return np.array([*labels.levels, ""], dtype=object)[labels.values].tolist()
+
+
 def check_told_apart(name: str, column: Column) -> None:
     """Raise `DataError` if cells that differ may have become one number: whole ones that a float rounds."""
     values = column.cells()

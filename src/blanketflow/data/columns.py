@@ -303,3 +303,13 @@ def name_rows(column: Column, by_number: bool = False) -> bool:
     if by_number and column.kind == INTEGER:
         return np.array_equal(column.values, np.arange(1, column.n_rows + 1))
     return len(np.unique(column.values)) == column.n_rows
+
+
+def named_column(where: str, key: str, columns: Sequence[Column], wanted: str) -> Column:
+    """Return a column by its name; `DataError` if it is not there."""
+    names = names_of(columns)
+    if wanted not in names:
+        raise DataError(
+            f"{where}: {key} names the column {wanted!r}, which is not there. {which_column(wanted, names)}"
+        )
+    return columns[names.index(wanted)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,15 +19,16 @@ from .card import with_findings
 from .cell_meanings import with_meanings
 from .column_roles import RawTable, assemble, columns_of_rows, setting
 from .columns import names_of, only
-from .dialect import KEYS, check_dialect
+from .dialect import KEYS, FoundOut, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
+from .features_in_rows import IN_ROWS, lies_on_its_side, turned
 from .formats.loaded import Loaded, read_file
 from .formats.tell import companions, possible_companions, tell_format
 from .input_file import existing_file
+from .labelled_samples import check_labels, columns_of_ids, joined, labels_spec, samples_named
 from .missing_markers import MissingMarkers
 from .openml import openml_file, read_openml
 from .packed import UserFile
-from .samples import check_labels, labels_spec, prepared, read_spec, with_proposals
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file
@@ -119,6 +121,8 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: {asked[0]} is for tables of text such as CSV, and {stored} is of the format {kind}: remove it."
         )
     check_dialect(name, spec)
+    if spec.get("feature_names") and spec.get("orient") != IN_ROWS:
+        raise ConfigError(f"{name}: feature_names is for features in rows. Set orient: {IN_ROWS}, too, or remove it.")
     check_labels(name, spec)
     if spec.get("target_path") and "target_path" not in own:
         raise ConfigError(f"{name}: target_path is for .npz tables, and {stored} is not one: remove it.")
@@ -234,7 +238,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     elif source.kind == "openml":
         loaded = read_openml(name, source.identifier, MissingMarkers.of(spec))
     else:
-        loaded = _read_table(name, source, read_spec(spec))
+        loaded = _read_table(name, source, _read_spec(spec))
         loaded = prepared(name, loaded, spec, lambda: read_columns(f"{name}: labels", labels_spec(spec) or {}))
     return with_meanings(name, loaded, spec, source.kind)
 
@@ -253,6 +257,38 @@ def _read_table(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
             f"{name}: {asked!r} in {file.stored} holds several tables, and member names one thing only. Unpack the "
             "archive, set path to that file, and member to the table."
         ) from error
+
+
+def _read_spec(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the spec with which a table is read that is then turned or joined: ids are texts."""
+    ids = [spec["feature_names"]] if spec.get("feature_names") else []
+    ids += [columns_of_ids(spec["labels"])[0]] if spec.get("labels") and spec.get("orient") != IN_ROWS else []
+    if spec.get("orient") == IN_ROWS:  # what other keys name are features
+        return {**spec, "drop": [], "categorical": ids, "target": None}
+    return {**spec, "categorical": [*setting(spec, "categorical"), *ids]} if ids else spec
+
+
+def prepared(name: str, loaded: Loaded, spec: Mapping[str, Any], read: Callable[[], Loaded] | None = None) -> Loaded:
+    """Return a table turned and joined with its labels, as its spec says; `read` reads these."""
+    labels = read() if read and spec.get("labels") is not None else None
+    if spec.get("orient") == IN_ROWS:
+        by, ids = samples_named(name, labels, spec["labels"]) if labels else ("sample", set[str]())
+        loaded = turned(name, loaded, spec, by, ids)
+    elif spec.get("orient") is None and (found := lies_on_its_side(loaded)):
+        loaded = loaded._replace(found=[*loaded.found, found])
+    return loaded if labels is None else joined(name, loaded, labels, spec["labels"])
+
+
+@contextmanager
+def with_proposals(found: Sequence[FoundOut]) -> Iterator[None]:
+    """Add what was proposed on reading a table to an error of what is made of it: a column may be missing for it."""
+    try:
+        yield
+    except DataError as error:
+        proposed = [f"{one.what[0].upper()}{one.what[1:]}. {one.proposed}" for one in found if one.proposed]
+        if not proposed:
+            raise
+        raise DataError(" ".join([str(error), *proposed])) from error
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:

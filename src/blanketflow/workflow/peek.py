@@ -40,9 +40,18 @@ from ..data.dialect import Dialect, found_line
 from ..data.download import cache_folder, storing, with_downloads
 from ..data.formats.loaded import Loaded
 from ..data.missing_markers import MissingMarkers, markers_told, of_columns
-from ..data.samples import prepared, with_proposals
 from ..data.simulate import simulated
-from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
+from ..data.sources import (
+    Source,
+    locate,
+    noted,
+    prepared,
+    read_source,
+    rows_asked,
+    source_files,
+    target_name,
+    with_proposals,
+)
 from ..data.text import HEAD_BYTES, read_head
 from .configured_sources import reader_of
 from .digest import code_digest
