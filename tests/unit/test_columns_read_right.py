@@ -1,14 +1,24 @@
 """Columns that are easily misread: tiny and huge numbers, masked cells, numbers held as text."""
 
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table, counted_from_least
-from blanketflow.core.errors import DataError, NumbersAsTextWarning, RowOrderWarning, SimilarLabelsWarning
+from blanketflow.core.errors import (
+    DataError,
+    NumbersAsTextWarning,
+    RowOrderWarning,
+    SimilarLabelsWarning,
+    SuspectedCellsWarning,
+)
 from blanketflow.core.table import Column, Table
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.sources import read_source
@@ -195,6 +205,55 @@ def test_nothing_is_said_of_numbers_labels_and_what_is_declared(enter):
     enter(TEXT.astype({"a": "category"}))
     enter(TEXT.assign(a=pd.to_numeric(TEXT["a"])))
     enter(Table([*as_table(TEXT).columns]))
+
+
+# Cells that may be missing, and cells below detection.
+
+ENTER = WAYS_IN | {"compare": lambda X: bf.compare(X, NOISE, ["mrmr"], models=["tree"], evaluation=2, folds=2)}
+ENTER.pop("bind")
+SENSOR = pd.DataFrame({"co": np.where(np.arange(N) % 9 == 0, -200.0, np.abs(Y).round(3) + 1), "b": NOISE[::-1]})
+
+
+@pytest.mark.parametrize("enter", ENTER.values(), ids=ENTER)
+def test_cells_that_may_be_missing_are_told_once(enter):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        enter(SENSOR)
+    (one,) = [one for one in told if issubclass(one.category, SuspectedCellsWarning)]
+    assert re.search(
+        r": cells may be missing: '-200' in co\. If they are, put numpy\.nan in their place", str(one.message)
+    )
+    assert one.filename == __file__ or enter is ENTER["select"]  # which calls fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SuspectedCellsWarning)
+        enter(SENSOR.assign(co=SENSOR["co"].replace(-200.0, 1.5)))
+
+
+@pytest.mark.parametrize("enter", ENTER.values(), ids=ENTER)
+def test_cells_below_detection_are_told_once(enter):
+    lead = SENSOR["co"].replace(-200.0, 1.5)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        enter(SENSOR.assign(co=lead.astype(str).where(np.arange(N) % 9 > 0, "<0.6")))
+    kinds = (SuspectedCellsWarning, NumbersAsTextWarning)
+    (one,) = [one for one in told if issubclass(one.category, kinds)]
+    said = "column 'co' holds numbers, and '<0.6', below what was measured, and is read as labels. Put numbers in their"
+    assert said in str(one.message) and one.category is SuspectedCellsWarning
+
+
+def test_the_folds_of_a_cross_validation_warn_once_as_python_shows_warnings():
+    y = np.median(NOISE) < NOISE
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        pipeline = make_pipeline(bf.IAMB(include=["b"]), DecisionTreeClassifier())
+        cross_val_score(pipeline, SENSOR, y, cv=4, error_score="raise")
+    assert len([one for one in told if issubclass(one.category, SuspectedCellsWarning)]) == 1
+
+
+def test_a_target_with_codes_of_missing_cells_is_told():
+    y = np.where(np.arange(N) % 9 == 0, -999.0, np.abs(Y) + 1)
+    with pytest.warns(SuspectedCellsWarning, match="cells may be missing: '-999' in target"):
+        bf.IAMB().fit(SENSOR[["b"]], y)
 
 
 @pytest.mark.parametrize("way", ["fit", "select"])

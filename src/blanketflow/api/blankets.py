@@ -18,6 +18,7 @@ from ..core.messages import Teller
 from ..core.prior import PriorKnowledge, as_texts
 from ..core.registry import look_up
 from ..data.arrow_frames import as_frame
+from ..data.doubtful_cells import warn_of_cells
 from ..moves.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..search.every_target import EveryTarget
 from ..search.sample import check_complete, rows_at_hand, with_strata
@@ -158,7 +159,7 @@ def blankets(
         SHARED[name].check("blankets", name, value)
     X = as_frame(X)
     table = as_table(X)
-    warn_of_number_texts("blankets", X, table)
+    warn_of_number_texts("blankets", X, table, told=warn_of_cells("blankets", X, table))
     check_complete(table, missing)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")

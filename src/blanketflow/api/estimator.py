@@ -186,7 +186,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             boolean and categorical columns are discrete. Object columns of numbers are numeric: `Decimal` and
             `Fraction` become the nearest floats, and integers beyond 2^53 are stored exactly, relative to the minimum
             of their column. Masked cells of numpy's masked arrays are missing. A sparse matrix stays sparse unless the
-            method or test has to read all cells. A warning names texts that look like numbers.
+            method or test has to read all cells. Warnings name texts that look like numbers, and cells that may be
+            missing or are below detection.
         y : array-like of shape (n,)
             The target, without missing cells.
         sample_weight : array-like of shape (n,), optional

@@ -19,6 +19,7 @@ from ..core.errors import DataError, SimilarLabelsWarning
 from ..core.table import Column, Table, check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
 from ..data.columns import by_look
+from ..data.doubtful_cells import warn_of_cells
 from ..search.confirmation import Confirmation, RepeatedConfirmation
 from ..search.sample import check_complete
 from ..search.search import Outcome
@@ -111,7 +112,8 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     _check_labels(y, target, selector.task)
     if table is None:
         table = as_table(checked)
-    warn_of_number_texts(type(selector).__name__, X, table, stacklevel=4)
+    told = warn_of_cells(type(selector).__name__, X, table, target, stacklevel=3)
+    warn_of_number_texts(type(selector).__name__, X, table, 4, told)
     _warn_of_similar_labels(type(selector).__name__, [target, *table.one_of_each()])
     selector._table_names = table.names
     selector._own_names = own_names(X)

@@ -201,15 +201,21 @@ def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> lis
     return [(name, what) for name, what in told if what]
 
 
-def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 3) -> None:
+def declared_labels(X: object, table: Table) -> set[str]:
+    """Return the columns that a frame declares as categories."""
+    dtypes = zip(table.names, X.dtypes, strict=True) if hasattr(X, "iloc") and hasattr(X, "dtypes") else ()
+    return {name for name, dtype in dtypes if hasattr(dtype, "categories")}
+
+
+def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 3, told: Collection[str] = ()) -> None:
     """Warn of text columns that seem to hold numbers, unless the frame `X` declares them as categories.
 
-    Kinds of a `Table` are declared, so there is no warning for one. `where` starts the message.
+    Kinds of a `Table` are declared, so there is no warning for one. `where` starts the message. Of columns in `told`
+    something else was said.
     """
     if isinstance(X, Table):
         return
-    dtypes = zip(table.names, X.dtypes, strict=True) if hasattr(X, "iloc") and hasattr(X, "dtypes") else ()
-    found = number_texts(table.columns, {name for name, dtype in dtypes if hasattr(dtype, "categories")})
+    found = number_texts(table.columns, declared_labels(X, table) | {*told})
     if found:
         (name, what), more = found[0], f"; so do {len(found) - 1} more" if found[1:] else ""
         as_labels = "" if what.endswith("as labels") else ", and is read as labels"

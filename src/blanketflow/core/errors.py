@@ -157,6 +157,10 @@ class NumbersAsTextWarning(UserWarning):
     """A text column seems to hold numbers, but is read as labels."""
 
 
+class SuspectedCellsWarning(UserWarning):
+    """Cells may be missing, or are below or above detection, but are read as values."""
+
+
 class SimilarLabelsWarning(UserWarning):
     """Labels look alike but consist of different characters, and are treated as different."""
 

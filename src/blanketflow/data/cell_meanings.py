@@ -22,12 +22,10 @@ from .dialect import FoundOut
 from .dressed_numbers import ABOVE, BELOW, AtLimits, Limits, RuleNeeded, Spelling, check_columns, numbers_of_labels
 from .formats.loaded import Loaded
 from .missing_markers import Suspects
-from .suspected_cells import is_sure, suspected_cells
+from .suspected_cells import is_sure, suspects_of
 
 #: Keys of a data set that say what cells mean. With one of them, a table is read whole to see what it holds.
 CELL_KEYS = ("more_missing_values", BELOW, ABOVE, "infinite", "similar_labels")
-#: Columns in which cells are suspected.
-_MOST_SUSPECTED = 1_000
 #: Sources that are no files.
 _OF_PACKAGES = ("openml", "sklearn")
 #: Formats whose texts are no declared labels.
@@ -57,7 +55,7 @@ def with_meanings(name: str, loaded: Loaded, spec: Mapping[str, Any], kind: str)
         columns, held = _without_infinite(columns, held, found)
     columns = _with_labels(name, columns, spec.get("similar_labels"), as_read, found)
     whole = columns if held is None else replace(held, more=tuple(columns))
-    suspects = Suspects() if markers.are_decided else _suspects(whole, as_read)
+    suspects = Suspects() if markers.are_decided else suspects_of(whole, as_read)
     if spec.get("dates"):
         suspects = suspects.without(is_no_date)
     odd: list[str] = []
@@ -108,12 +106,6 @@ class _Numbers:
             raise RuleNeeded(self._name, undecided, self._spec)
         forms = [FoundOut(f"{form} in {listed(names)}", "categorical") for form, names in self._forms.items()]
         return [*(one.done for one in self._at_limits), *forms]
-
-
-def _suspects(columns: Sequence[Column], apart: Collection[str]) -> Suspects:
-    if isinstance(columns, SparseColumns):
-        columns = columns.more
-    return suspected_cells([column for column in columns[:_MOST_SUSPECTED] if column.name not in apart])
 
 
 class _Markers:

@@ -71,8 +71,10 @@ class AtLimits(NamedTuple):
 
     column: str
     key: str
-    #: Which texts, in how many cells.
-    where: str
+    #: Which texts, in how many of all cells.
+    texts: str
+    n_cells: int
+    n_rows: int
     rule: str | None
     #: Whether a text states no limit, so that the nearest number measured stands for it.
     is_nearest: bool = False
@@ -83,14 +85,29 @@ class AtLimits(NamedTuple):
         return "half" if self.key == BELOW else "limit"
 
     @property
+    def side(self) -> str:
+        """Whether they are below or above."""
+        return self.key.partition("_")[0]
+
+    @property
+    def proposed_in_words(self) -> str:
+        """What is proposed to stand there."""
+        return "half of the limit" if self.proposed == "half" else "the limit"
+
+    @property
+    def where(self) -> str:
+        """Which texts, and where, in words."""
+        return f"{self.texts} in {self.n_cells:,} of {self.n_rows:,} cells"
+
+    @property
     def seen(self) -> str:
         """What was seen, in words."""
-        return f"column {self.column!r} holds numbers, and {self.where}, {self.key.partition('_')[0]} what was measured"
+        return f"column {self.column!r} holds numbers, and {self.where}, {self.side} what was measured"
 
     @property
     def done(self) -> FoundOut:
         """What was done by the rule."""
-        name, key, is_where = self.column, self.key, self.key.partition("_")[0]
+        name, key = self.column, self.key
         stands = {
             "half": "half of the limit stands there",
             "limit": "the limit stands there",
@@ -99,7 +116,7 @@ class AtLimits(NamedTuple):
             "indicator": f"the limit stands there, and {name}_{key} says where",
         }[self.rule or self.proposed]
         without = " (the nearest number measured, where none is stated)" if self.is_nearest else ""
-        return FoundOut(f"{name} holds {self.where}, {is_where} detection: {stands}{without}", key)
+        return FoundOut(f"{name} holds {self.where}, {self.side} detection: {stands}{without}", key)
 
 
 class RuleNeeded(DataError):
@@ -163,28 +180,63 @@ def numbers_of_labels(
     >>> numbers_of_labels("demo", share, (), Limits(), Spelling()).columns[0].values
     array([ 1. ,  2.5, 30. , 30. ])
     """
-    if not all(_cell(level) or level in missing for level in islice(column.levels, _SOME)):
+    found = _cells_of(column, missing, spelling.is_declared)
+    if found is None:
         return None
-    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels)).tolist()
-    held = [(level, n) for level, n in zip(column.levels, counts, strict=True)]
-    cells = [_cell(level) if n and level not in missing else None for level, n in held]
-    others = {level: n for (level, n), cell in zip(held, cells, strict=True) if n and cell is None}
-    beside = {cell.beside for cell in cells if cell and cell.bare}
-    if not others.keys() <= {*missing} or not _are_numbers(column, cells, beside, spelling.is_declared):
-        return None
+    cells, others = found
     form = _form_of(name, column, [cell.bare for cell in cells if cell and cell.bare], spelling)
     if form is None:
         return None
     plain = [NumberFormat(*form).plain(_blanks(cell.bare)) if cell and cell.bare else "" for cell in cells]
-    columns, at_limits = _with_limits(name, column, cells, plain, limits)
-    return Read(columns, others, _in_words(column.levels, beside, form), at_limits)
+    columns, told = _with_limits(name, column, cells, plain, limits)
+    return Read(columns, others, _in_words(column.levels, _beside(cells), form), told)
 
 
-def _are_numbers(
-    column: Column, cells: Sequence[_Cell | None], beside: Collection[tuple[str, str]], is_declared: bool
-) -> bool:
+def at_limits(column: Column, missing: Collection[str] = ()) -> list[AtLimits]:
+    """Return which cells of a column of labels are below and above detection, if all others hold numbers.
+
+    >>> lead = Column("lead", "categorical", np.array([0, 1, 2, 3]), ("1.5", "<0.6", "30", "2"))
+    >>> [(one.key, one.texts) for one in at_limits(lead)]
+    [('below_detection', "'<0.6'")]
+    """
+    found = _cells_of(column, missing)
+    return [] if found is None else _at_limits(column, found[0], Limits())
+
+
+def _at_limits(column: Column, cells: Sequence[_Cell | None], limits: Limits) -> list[AtLimits]:
+    told = []
+    for limit, key in ((-1, BELOW), (1, ABOVE)):
+        such = [at for at, cell in enumerate(cells) if cell and cell.limit == limit]
+        if n := int(np.count_nonzero(np.isin(column.values, such))) if such else 0:
+            texts = listed([repr(printable(column.levels[at])) for at in such])
+            is_nearest = any(not cells[at].bare for at in such)
+            told.append(
+                AtLimits(column.name, key, texts, n, column.n_rows, limits.rule(column.name, limit), is_nearest)
+            )
+    return told
+
+
+def _cells_of(
+    column: Column, missing: Collection[str], is_declared: bool = False
+) -> tuple[list[_Cell | None], dict[str, int]] | None:
+    """Return what the labels say, and which are missing cells, in how many; None if the column holds no numbers."""
+    if not all(_cell(level) or level in missing for level in islice(column.levels, _SOME)):
+        return None
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels)).tolist()
+    held = [*zip(column.levels, counts, strict=True)]
+    cells = [_cell(level) if n and level not in missing else None for level, n in held]
+    others = {level: n for (level, n), cell in zip(held, cells, strict=True) if n and cell is None}
+    is_of_numbers = others.keys() <= {*missing} and _are_numbers(column, cells, is_declared)
+    return (cells, others) if is_of_numbers else None
+
+
+def _beside(cells: Sequence[_Cell | None]) -> set[tuple[str, str]]:
+    return {cell.beside for cell in cells if cell and cell.bare}
+
+
+def _are_numbers(column: Column, cells: Sequence[_Cell | None], is_declared: bool) -> bool:
     """Whether the cells are enough different numbers with the same beside them, and more than plain numbers."""
-    n_numbers = sum(1 for cell in cells if cell and not cell.limit)
+    n_numbers, beside = sum(1 for cell in cells if cell and not cell.limit), _beside(cells)
     are_plain = beside == {("", "")} and all(map(is_number, column.levels))
     return n_numbers >= (_MOST_DECLARED + 1 if is_declared else _FEWEST) and len(beside) < 2 and not are_plain
 
@@ -237,24 +289,18 @@ def _with_limits(
     """Return the column of numbers with what the rules put in the place of cells below and above detection."""
     texts = [text if cell and not cell.limit else "" for text, cell in zip(plain, cells, strict=True)]
     found = column_of_texts(name, column.name, column.values, [*texts, ""])  # code -1 finds the last
-    values, told, indicators = found.numbers(), [], []
-    known = values[~np.isnan(values)]
-    for limit, key in ((-1, BELOW), (1, ABOVE)):
-        such = [at for at, cell in enumerate(cells) if cell and cell.limit == limit]
-        rows = np.isin(column.values, such)
-        if not rows.any():
-            continue
-        shown = listed([repr(printable(column.levels[at])) for at in such])
-        where = f"{shown} in {np.count_nonzero(rows):,} of {len(values):,} cells"
-        is_nearest = any(not plain[at] for at in such)
-        told.append(AtLimits(column.name, key, where, limits.rule(column.name, limit), is_nearest))
-        rule = told[-1].rule or told[-1].proposed
+    values, indicators = found.numbers(), []
+    known, told = values[~np.isnan(values)], _at_limits(column, cells, limits)
+    for one in told:
+        limit = -1 if one.key == BELOW else 1
+        rows = np.isin(column.values, [at for at, cell in enumerate(cells) if cell and cell.limit == limit])
         end = float(known.min() if limit < 0 else known.max())
         at_limit = np.array([float(text) if text else end for text in plain])[column.values]
         put = {"half": at_limit / 2, "zero": np.zeros(len(values)), "missing": np.full(len(values), np.nan)}
+        rule = one.rule or one.proposed
         values = np.where(rows, put.get(rule, at_limit), values)
         if rule == "indicator":
-            indicators.append(Column(f"{column.name}_{key}", INTEGER, rows.astype(np.int64)))
+            indicators.append(Column(f"{column.name}_{one.key}", INTEGER, rows.astype(np.int64)))
     return [_of_numbers(column.name, values, found.kind), *indicators], told
 
 

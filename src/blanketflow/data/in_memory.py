@@ -14,6 +14,7 @@ from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table, check_unicode
 from .arrow_frames import as_frame
+from .doubtful_cells import warn_of_cells
 from .storage import WIDE
 
 #: The source that the spec of such a table names.
@@ -39,8 +40,10 @@ def columns_in_memory(
         raise DataError(f"{name}: X has no columns.")
     if len(table) <= WIDE and not hasattr(X, "tocsc"):
         table = Table([_as_in_a_file(column) for column in table.columns])
+    own = table
     several = _several_targets(table, y)
     table, target = (table, several) if several else _joined(name, table, y, "target")
+    warn_of_cells(name, X, own, None if several or target in own.names else table[target], stacklevel=5)
     names: dict[str, str] = {}
     for part, values in {"groups": groups, "weights": weights, "within": within}.items():
         if values is not None:

@@ -96,20 +96,21 @@ def texts_found(found: Found) -> str | None:
     return f"texts were read as missing cells: {', '.join(told)}" if told else None
 
 
-def by_text(found: Found) -> list[str]:
-    """Say of each text how often and where it was met, the most frequent first."""
+def by_text(found: Found, counted: bool = True) -> list[str]:
+    """Say of each text where it was met, and how often, the most frequent first, unless not `counted`."""
     places: dict[str, dict[str, int]] = {}
     for column, counts in found.items():
         for text, n in counts.items():
             places.setdefault(text, {})[column] = n
     told = []
     for text, by_column in sorted(places.items(), key=lambda one: -sum(one[1].values())):
-        columns = sorted(by_column, key=lambda column: -by_column[column])
+        columns = sorted(by_column, key=lambda column: -by_column[column]) if counted else [*by_column]
         more = f" and {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
         n = sum(by_column.values())
         where = ", ".join(map(printable, columns[:_SHOWN]))
-        told.append(f"{text!r} {n:,} time{'s' if n > 1 else ''} in {where}{more}")
-    return told
+        times = f" {n:,} time{'s' if n > 1 else ''}" if counted else ""
+        told.append(f"{text!r}{times} in {where}{more}")
+    return told if counted else sorted(told)
 
 
 def markers_told(found: Found, exact: bool = True) -> str | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL
+from ..core.column import SparseColumns
 from ..core.convert import MOST_WHOLE
 from ..core.table import Column, SparseValues
 from .columns_of_text import is_number as is_plain_number
@@ -70,8 +70,15 @@ def is_sure(text: str) -> bool:
     return text.lower() in SURE
 
 
-def suspected_cells(columns: Iterable[Column]) -> Suspects:
-    """Return which cells of the first columns may be missing.
+def suspects_of(columns: Sequence[Column], apart: Collection[str] = (), most_rows: int = _MOST_ROWS) -> Suspects:
+    """Return which cells of a table may be missing, as `suspected_cells` does, but for some columns."""
+    if isinstance(columns, SparseColumns):
+        columns = columns.more
+    return suspected_cells([one for one in columns[:_MOST_COLUMNS] if one.name not in apart], most_rows)
+
+
+def suspected_cells(columns: Sequence[Column], most_rows: int = _MOST_ROWS) -> Suspects:
+    """Return which cells may be missing. In more than `most_rows` rows codes are looked for in equally spaced ones.
 
     >>> co = Column("co", "numeric", np.array([*np.arange(0.5, 10, 0.5), -200.0, -200.0, -200.0]))
     >>> suspected_cells([co]).cells
@@ -80,11 +87,11 @@ def suspected_cells(columns: Iterable[Column]) -> Suspects:
     cells: dict[str, dict[str, int]] = {}
     seen: dict[str, _Codes] = {}
     n_negative = n_numbers = 0
-    for column in islice(columns, _MOST_COLUMNS):
+    for column in columns:
         if column.kind == CATEGORICAL:
             cells |= {column.name: held} if (held := _among_labels(column)) else {}
         elif column.kind != BOOLEAN and not isinstance(column.values, SparseValues):
-            found, is_negative = _codes_of(column)
+            found, is_negative = _codes_of(column, most_rows)
             seen |= {column.name: found} if found else {}
             n_negative += is_negative
             n_numbers += 1
@@ -153,11 +160,12 @@ class _Codes(NamedTuple):
     near: set[float]
 
 
-def _codes_of(column: Column) -> tuple[_Codes | None, bool]:
+def _codes_of(column: Column, most_rows: int) -> tuple[_Codes | None, bool]:
     """Return the possible codes of a column of numbers, None without any; and whether some are below zero."""
     values = np.asarray(column.values)
-    values = values[:: -(-len(values) // _MOST_ROWS)]
-    values = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    values = values[:: -(-len(values) // most_rows) or 1]
+    if values.dtype.kind == "f" and not np.isfinite(values.sum()):
+        values = values[np.isfinite(values)]
     if not len(values):
         return None, False
     low, high = values.min().item(), values.max().item()
