@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from blanketflow.api.select_command import select
+from blanketflow.core.table import Column
 from blanketflow.data.findings import findings
 from blanketflow.data.sources import read_source
+from blanketflow.data.suspected_cells import suspected_cells
 from blanketflow.workflow.peek import peek
 
 N = 60
@@ -77,3 +79,34 @@ def test_select_says_it(tmp_path):
 )
 def test_what_is_asked_about(tmp_path, cells, suspects):
     assert bool(read_source("demo", write(tmp_path / "t.csv", {"a": cells}), 0).suspected.cells) == suspects
+
+
+def ages(seed):
+    """Ages of 18 to 89 years, and which rows have none: 1 to 10 % of them, at least two."""
+    rng = np.random.default_rng(seed)
+    n, share = int(rng.choice([100, 200, 300, 500, 1000, 2000])), [0.01, 0.03, 0.05, 0.1][seed % 4]
+    drawn = [rng.integers(18, 90, n), rng.normal(50, 16, n), 18 + rng.gamma(2, 14, n)][seed % 3]
+    return np.clip(np.round(drawn), 18, 89), rng.random(n) < share
+
+
+def test_99_among_ages_is_found_and_the_oldest_are_none():
+    found = false = 0
+    for seed in range(30):
+        values, are_missing = ages(seed)
+        are_missing[:2] = True
+        found += suspected_cells([Column("age", "numeric", np.where(are_missing, 99, values))]).cells != {}
+        false += suspected_cells([Column("age", "numeric", values)]).cells != {}
+    assert found >= 25 and false == 0
+
+
+@pytest.mark.parametrize("top", [97, 98, 99])
+def test_a_long_tail_and_scores_with_a_top_have_no_codes(top):
+    rng = np.random.default_rng(top)
+    for draw in (
+        lambda: np.minimum(np.round(rng.normal(75, 12, 1000)), top),
+        lambda: 5 * np.round(rng.normal(50, 15, 300) / 5),
+        lambda: np.round(rng.lognormal(3, 0.5, 1000)),
+        lambda: rng.integers(0, top + 1, 2000),
+    ):
+        for _ in range(20):
+            assert suspected_cells([Column("a", "numeric", draw().astype(float))]).cells == {}

@@ -1,7 +1,8 @@
 """Cells that may stand for missing ones though they are read as values: numbers apart, marks, and dates that are none.
 
 A number is suspected where it stands at an end of its column, is repeated, and is apart from the others; a known code
-such as 99 is also where other columns have it, or where it is far more frequent than its neighbours.
+such as 99 is also where other columns have it, where it is far more frequent than its neighbours, or where the numbers
+before it lie much closer to each other than to it.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ _OWN_CELLS, _OWN_OTHERS = 3, 10
 _MOST_CODES = 5
 #: A code that is not far from the others has so many times the cells of the next number, and is so far of their range.
 _SPIKE, _NEAR = 5, 0.1
+#: Or the gap is so many times as wide as those among so many of the nearest whole numbers, half of all at most.
+_LONE, _NEXT = 5, 10
 #: Whole numbers in such a range are counted rather than sorted.
 _MOST_COUNTED = 2**16
 #: Answers with so many cells are not the thin end of counts.
@@ -225,8 +228,12 @@ def _how_far(codes: list[float], others: np.ndarray, counts: list[int], n_next: 
         if not are_whole or low not in (0, 1) or len(others) != spread + 1 or min(counts) < _OWN_CELLS:
             return 0
         return 2 if gap >= 3 and (sum(counts) >= n_next or n_next >= _NO_TAIL) else int(gap >= 2)
-    is_spike = gap > _NEAR * spread and min(counts) >= max(_SPIKE, _SPIKE * n_next)
-    return 2 if gap > spread or is_spike else int(gap > _NEAR * spread)
+    if gap <= _NEAR * spread:
+        return 0
+    is_dense = are_whole and len(others) > 2 * _NEXT
+    spacing = abs(float(others[_NEXT] - others[0])) / _NEXT if is_dense else np.inf
+    is_plain = gap >= _LONE * spacing or min(counts) >= _SPIKE * n_next
+    return 2 if gap > spread or (min(counts) >= _SPIKE and is_plain) else 1
 
 
 def _is_code(value: float) -> bool:
