@@ -25,6 +25,7 @@ from blanketflow.cli import main
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.core.formats import FORMATS
 from blanketflow.data.columns import names_of
+from blanketflow.data.formats import records
 from blanketflow.data.sources import locate, read_columns, read_source, source_files
 from blanketflow.workflow.peek import peek
 
@@ -303,6 +304,57 @@ def test_member_is_refused_where_there_is_one_table(tmp_path):
     (tmp_path / "t.csv").write_bytes(CSV)
     with pytest.raises(ConfigError, match=r"^t: member names one table of a file with several, and .* remove it"):
         cells(tmp_path / "t.csv", member="x")
+
+
+# --- lines of JSON, by Arrow where it reads the same ------------------------------------------------------------------
+
+#: Lines, and whether Arrow reads them.
+LINES = {
+    "plain": (['{"a": 1, "s": "x"}', "", '{"s": "[y]", "b": true}', '{"a": null}'], True),
+    "times": (['{"a": "2024-01-02", "b": 1}', '{"b": 2.5, "a": "2024-01-02 03:04:05"}'] * 3, True),
+    "times and texts": (['{"b": 1, "a": "2024-01-02"}'] * 9 + ['{"a": "soon", "c": "2024-02-30"}'], True),
+    "times late": (['{"b": 1, "c": null}'] * 9 + ['{"c": "2024-01-02", "a": "2024-01-02"}'], True),
+    "whole numbers": (['{"a": 9007199254740993}', '{"a": -9223372036854775808}'], True),
+    "whole numbers beyond": (['{"a": 9223372036854775808}', '{"a": 1}'], True),
+    "numbers": (['{"a": 9007199254740993, "b": NaN}', '{"a": 1e-320, "b": 0.1}'], True),
+    "infinite": (['{"a": 1}', '{"a": -Infinity}'], False),
+    "a number of 400 digits": (['{"a": 1}', f'{{"a": {"9" * 400}}}'], False),
+    "a key twice": (['{"a": 1, "a": 2}'], False),
+    "two objects in a line": (['{"a": 1}{"a": 2}'], False),
+    "an object in two lines": (['{"a": 1}', '{"a":', "2}"], False),
+    "nothing in a line": (['{"a": 1}', "null"], False),
+    "several types": (['{"a": 1}', '{"a": "1"}'], False),
+    "a list": (['{"a": 1}', '{"a": [2]}'], False),
+    "braces in a text": (['{"a": "{x}"}', '{"a": "y"}'], False),
+    "deep": (['{"a": 1}', '{"a": ' + "[" * 200_000 + "]" * 200_000 + "}"], False),
+    "deeper line by line": (['{"a": [{"a": 1}'] * 100_000, False),
+}
+
+
+@pytest.mark.parametrize(("lines", "is_by_arrow"), LINES.values(), ids=LINES)
+@pytest.mark.parametrize("head", [2**18, 30])
+def test_lines_of_json_are_read_by_arrow_as_by_json(lines, is_by_arrow, head, tmp_path, monkeypatch):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    by_arrow, were_by_arrow = records._flat_lines, []
+
+    def watched(file):
+        table = by_arrow(file)
+        were_by_arrow.append(table is not None)
+        return table
+
+    def read():
+        try:
+            found = read_columns("t", {"path": str(path), "format": "json"}).columns
+        except DataError as error:
+            return str(error)
+        return [(c.name, c.kind, c.levels, c.values.dtype, c.values.tobytes()) for c in found]
+
+    monkeypatch.setattr(records, "_HEAD", head)
+    monkeypatch.setattr(records, "_flat_lines", watched)
+    found = read()
+    monkeypatch.setattr(records, "_flat_lines", lambda file: None)
+    assert found == read() and were_by_arrow == [is_by_arrow]
 
 
 # --- what messages call a packed file, and what lies beside it --------------------------------------------------------
