@@ -405,6 +405,12 @@ def test_messages_of_readers_name_the_users_file_and_no_copy(read, tmp_path, cac
 C45 = {"my.data": b"1,u\n2,v\n3,u\n", "my.names": b"u,v\nx: continuous\n"}
 
 
+def test_a_folder_may_be_the_current_one(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"a": A, "y": Y}), tmp_path / "t.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert cells(".")[0] == {"a": A, "y": Y}
+
+
 @pytest.mark.parametrize("end", PACK)
 def test_packed_cells_of_c45_are_read_with_the_names_beside_them(end, tmp_path):
     (tmp_path / f"my.data.{end}").write_bytes(PACK[end](C45["my.data"]))
@@ -416,6 +422,18 @@ def test_packed_cells_of_c45_are_read_with_the_names_beside_them(end, tmp_path):
     (tmp_path / "my.names").write_bytes(b"u,v\nx: continuous\nz: continuous\n")
     with pytest.raises(DataError, match=rf"my\.data\.{end}, line 1 has 2 cells, but my\.names declares 3"):
         cells(tmp_path / f"my.data.{end}")
+
+
+def test_the_target_file_of_packed_arrays_lies_beside_them(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.arange(6.0).reshape(3, 2))
+    path = tmp_path / "t.npz.xz"
+    path.write_bytes(lzma.compress((tmp_path / "t.npz").read_bytes()))
+    spec = {"path": str(path), "target": "y"}
+    with pytest.raises(DataError, match=re.escape(f"there is no target file {tmp_path / 't.y.csv'}. Set target_path")):
+        read_source("t", spec, 0)
+    (tmp_path / "t.y.csv").write_text("y\nu\nv\nu\n")
+    assert read_source("t", spec, 0).target.levels == ("u", "v") and peek("t", spec).n_rows == 3
+    assert source_files("t", spec) == [str(path), str(tmp_path / "t.y.csv")]
 
 
 @pytest.mark.parametrize("folder", ["", "d/"])

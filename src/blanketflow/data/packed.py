@@ -67,7 +67,7 @@ class UserFile:
     @classmethod
     def of(cls, path: Path) -> UserFile:
         """Return a file that is read where it is."""
-        return cls(path, path, path.with_name(path.name.removesuffix(".gz") or path.name))
+        return cls(path, path, path.with_suffix("") if path.suffix == ".gz" else path)
 
     @contextmanager
     def named(self) -> Iterator[None]:

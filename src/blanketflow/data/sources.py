@@ -193,7 +193,7 @@ def read_source(
         table, target, truth = simulate(source.network, rows_asked(name, spec), seed, spec.get("target"), name)
         return with_findings(assemble(name, spec, list(table.columns), target, truth))
     _check_digest(name, source, spec)
-    loaded = load(name, source, with_downloads(name, spec))
+    loaded = load(name, source, with_files_here(name, source, spec))
     columns = without_aside(loaded, spec)
     with with_proposals(loaded.found):
         target = target_name(name, spec, columns, loaded.target)
@@ -218,7 +218,15 @@ def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
         table, target, _ = simulate(source.network, rows_asked(name, spec), 0, spec.get("target"), name)
         return Loaded(list(table.columns), target)
     _check_digest(name, source, spec)
-    return load(name, source, with_downloads(name, spec))
+    return load(name, source, with_files_here(name, source, spec))
+
+
+def with_files_here(name: str, source: Source, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a spec with copies of what it names by URL, and the target file of arrays where it does not name it."""
+    spec = with_downloads(name, spec)
+    if source.kind == "npz" and (beside := companions(source.kind, source.user_file.beside, spec)):
+        return {**spec, "target_path": str(beside[0])}
+    return spec
 
 
 def read_source_network(name: str, source: str) -> Network:

@@ -37,7 +37,7 @@ from ..data.column_roles import (
 )
 from ..data.columns import check_names, missing_by_column
 from ..data.dialect import Dialect, found_line
-from ..data.download import cache_folder, storing, with_downloads
+from ..data.download import cache_folder, storing
 from ..data.formats.loaded import Loaded
 from ..data.missing_markers import MissingMarkers, markers_told, of_columns
 from ..data.simulate import simulated
@@ -50,6 +50,7 @@ from ..data.sources import (
     rows_asked,
     source_files,
     target_name,
+    with_files_here,
     with_proposals,
 )
 from ..data.text import HEAD_BYTES, read_head
@@ -140,7 +141,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     dialect = Dialect.of(spec)
     if source.kind == "npz":
         with source.user_file.named():
-            return _peek_npz(name, source, with_downloads(name, spec), markers)
+            return _peek_npz(name, source, with_files_here(name, source, spec), markers)
     if source.kind not in ("parquet", "csv"):
         return _remembered(name, source, spec, seed)
     with source.user_file.named():
