@@ -159,7 +159,8 @@ def check_names(name: str, names: Sequence[str], first: int | None = None) -> No
 def without_name(position: int, can_rename: bool) -> str:
     """Return what to do about a column without a name."""
     how = (
-        f", or by rename: {{{position}: NAME}}; if another row has them, set header_row to its number"
+        f", or by rename: {{{position}: NAME}}; if another row has them, set header_row to its number, and if two rows "
+        "have them together, to both, such as header_row: [1, 2]"
         if can_rename
         else ""
     )
