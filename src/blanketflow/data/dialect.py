@@ -64,6 +64,8 @@ class Dialect:
     has_numbers: bool = False
     #: The column without a name that was left out, since it names the rows.
     row_names: Column | None = None
+    #: The lines of a series matrix on its samples: what each is called, and a cell for each sample.
+    of_samples: Sequence[Sequence[str]] = ()
     found: list[FoundOut] = field(default_factory=list)
 
     @classmethod

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,12 @@ _OWN = ("path", "by", "target", "columns")
 _OF_FILE = ("format", "header", "sheet", "missing_values", "sha256", "dates", *KEYS, *CELL_KEYS)
 #: What a table of samples may say in `columns`, in place of names.
 _ALL = "all"
-#: How many ids a message names.
-_NAMED = 5
+#: How many ids a message names, and how many of what lines of a series matrix say.
+_NAMED, _SAID = 5, 12
+#: Such lines of a series matrix have a name in each cell, as in "age: 61".
+_CHARACTERISTICS = "characteristics"
+#: The line that has the ids of the samples, as the table has.
+_IDS = "geo_accession"
 #: The fewest columns of a table that may lie on its side, the share of them that must be numbers, and how many ids of
 #: features are looked at.
 _FEWEST, _MOST_NUMBERS, _LOOKED_AT, _MOST_COLUMNS = 6, 0.6, 50, 2_000
@@ -150,9 +154,16 @@ def lies_on_its_side(loaded: Loaded) -> FoundOut | None:
         f"features may stand in rows: {called} names {first.n_rows:,} of them, such as {ids[0]!r}, and "
         f"{len(numbers):,} columns such as {numbers[0]!r} hold numbers",
         "orient",
-        f"If each column is a sample, set orient: {IN_ROWS}, and labels: {{path: FILE, by: COLUMN, target: COLUMN}} "
-        "for the samples' labels; if each row is one, set orient: samples-in-rows.",
+        f"If each column is a sample, set orient: {IN_ROWS}, and {_where_labels_are(loaded)}; if each row is one, set "
+        "orient: samples-in-rows.",
     )
+
+
+def _where_labels_are(loaded: Loaded) -> str:
+    elsewhere = "labels: {path: FILE, by: COLUMN, target: COLUMN} for the samples' labels"
+    told = list(_said_of_samples(loaded.of_samples))
+    said = f"target to what its lines !Sample_ say of samples: {listed(told, _SAID)}; or "
+    return (said if told else "") + elsewhere
 
 
 def _share(matches: Callable[[str], Any], texts: Sequence[str]) -> float:
@@ -196,9 +207,64 @@ def _turned(name: str, loaded: Loaded, spec: Mapping[str, Any], labels: Loaded |
     columns = matrix_columns(X[:, ~have_text], features, [*more, own]) if features else [*more, own]
     if told := texts_found(loaded.markers):
         found.append(FoundOut(told, "missing_values"))
+    said, markers = [], MissingMarkers()
+    if labels is None:
+        taken, as_text = {*features, by}, setting(spec, "categorical")
+        said, markers = _columns_of_samples(name, loaded, [column.name for column in samples], taken, as_text)
+    if said and spec.get("target") not in (told := names_of(said)):
+        what = f"its lines !Sample_ say of each sample: {listed(told, _SAID)}"
+        found.append(FoundOut(what, "target", "They are no features; to predict one of them, name it by target."))
     return loaded._replace(
-        columns=columns, aside=loaded.aside | {by}, markers={}, suspected={}, found=found, row_names=None
+        columns=_with(columns, said),
+        aside=loaded.aside | {by, *names_of(said)},
+        markers=markers.found,
+        suspected={},
+        found=found,
+        row_names=None,
     )
+
+
+def _said_of_samples(lines: Sequence[Sequence[str]]) -> dict[str, dict[int, str]]:
+    """Return what the lines of a series matrix say, by name and the place of the sample, unless it is one for all.
+
+    >>> _said_of_samples([["title", "a", "b"], ["characteristics_ch1", "age: 61", "age: 48"], ["status", "ok", "ok"]])
+    {'title': {0: 'a', 1: 'b'}, 'age': {0: '61', 1: '48'}}
+    """
+    said: dict[str, dict[int, str]] = {}
+    for line, *cells in lines:
+        if line == _IDS:
+            continue
+        of_line: set[str] = set()
+        for at, cell in enumerate(cells):
+            named, is_named, value = cell.partition(": ") if line.startswith(_CHARACTERISTICS) else (line, "", cell)
+            name, value = (named.strip(), value.strip()) if is_named else (line, cell)
+            if name not in of_line and at in said.get(name, {}):  # which another line says, as of a second channel
+                name = next(one for n in count(2) if at not in said.get(one := f"{name}_{n}", {}))
+            of_line.add(name)
+            if value:
+                said.setdefault(name, {})[at] = value
+    n_samples = max((len(line) - 1 for line in lines), default=0)
+    return {name: by for name, by in said.items() if len({by.get(at) for at in range(n_samples)}) > 1}
+
+
+def _columns_of_samples(
+    name: str, loaded: Loaded, ids: Sequence[str], taken: Collection[str], as_text: Collection[str]
+) -> tuple[list[Column], MissingMarkers]:
+    """Return what the lines of a series matrix say of the samples, by their ids where a line has these."""
+    markers = MissingMarkers()
+    own = next((line for line in loaded.of_samples if {*ids} <= {*line[1:]}), None)
+    said = _said_of_samples(loaded.of_samples)
+    if own is None and any(len(line) - 1 != len(ids) for line in loaded.of_samples):
+        raise DataError(
+            f"{name}: the lines !Sample_ have no ids of the table's {len(ids)} samples, such as {shown(ids[0])}, nor "
+            "as many cells. Remove these lines, or name the samples in labels: {path: ..., by: COLUMN, target: COLUMN}."
+        )
+    if not said:
+        return [], markers
+    places = range(len(ids)) if own is None else [own.index(one) - 1 for one in ids]
+    names = [f"Sample_{one}" if one in taken else one for one in said]
+    rows = ([by.get(at, "") for by in said.values()] for at in places)
+    return columns_of_rows(name, names, rows, as_text, markers), markers
 
 
 def _feature_names(name: str, column: Column, spec: Mapping[str, Any], found: list[FoundOut]) -> list[str]:

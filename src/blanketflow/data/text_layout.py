@@ -31,6 +31,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 _SEPARATOR_LINE = re.compile(r"\"?sep=(?P<sep>[^\w\"'\r\n.+-])\"?[,;\t|]*\s*", re.IGNORECASE).fullmatch
 _LIST_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])").search
 _NO_UNIT = re.compile(r"\W*(units?)?\W*|[\[(].*[\])]", re.IGNORECASE).fullmatch
+_OF_SAMPLES = re.compile(r"!Sample_.", re.IGNORECASE).match
 _SERIES_MATRIX = re.compile(r"^!series_matrix_table_begin\b", re.IGNORECASE | re.MULTILINE).search
 
 
@@ -78,7 +79,9 @@ def layout_of(sample: bytes, dialect: Dialect) -> Layout:
             dialect.say(f"a first line sep={separator}", "sep")
     if not comment and text.startswith("!") and _SERIES_MATRIX(text):
         comment = "!"
-        dialect.say("the table of a series matrix, whose lines with ! are left out", "comment")
+        dialect.say("the table of a series matrix, below lines with !", "comment")
+    if comment == "!" and _SERIES_MATRIX(text):
+        dialect.of_samples = said_of_samples(lines)
     skipped = dialect.n_above
     if skipped is not None:
         n_above = skipped
@@ -117,12 +120,11 @@ def find_names(rows: Sequence[Sequence[str]], numbers: Sequence[int], dialect: D
     """
     titles = titles_above(rows)
     two = two_rows_of_names(rows)
-    if two is not None and (not _are_whole(rows[two + 1], rows[two]) or all(map(str.strip, rows[two][1:]))):
+    upper, lower = rows[two : two + 2] if two is not None else ((), ())
+    if two is not None and (not _are_whole(lower, upper) or _repeats(upper)):
         if two:
             say_titles(dialect, two, numbers[two - 1])
-        name = next(
-            name for name, lower in zip(joined_names(*rows[two : two + 2]), rows[two + 1], strict=False) if lower
-        )
+        name = next(name for name, below in zip(joined_names(upper, lower), lower, strict=False) if below.strip())
         both = f"header_row: [{numbers[two]}, {numbers[two + 1]}]"
         dialect.say(f"names in two rows, joined as in {name!r} by {both}", "header_row")
         return two, numbers[two + 1]
@@ -131,6 +133,16 @@ def find_names(rows: Sequence[Sequence[str]], numbers: Sequence[int], dialect: D
         join = f" (header_row: [{numbers[titles - 1]}, {numbers[titles]}] joins its names to those below)"
         say_titles(dialect, titles, numbers[titles - 1], join if is_joined else "")
     return titles, 0
+
+
+def said_of_samples(lines: Sequence[str]) -> list[list[str]]:
+    r"""Return the lines of a series matrix on its samples: what each is called, and a cell for each sample.
+
+    >>> said_of_samples(['!Sample_title\t"a"\t"b"\n', "!Series_title\tc\n"])
+    [['title', 'a', 'b']]
+    """
+    rows = [next(csv.reader([line], delimiter="\t"), []) for line in lines if _OF_SAMPLES(line)]
+    return [[row[0][len("!Sample_") :], *map(str.strip, row[1:])] for row in rows]
 
 
 def say_titles(dialect: Dialect, n_titles: int, n_above: int, more: str = "") -> None:
@@ -326,6 +338,11 @@ def _name_together(upper: Sequence[str], lower: Sequence[str], below: Sequence[S
             return False
         n_numbers += bool(text) and sum(map(_is_number, others)) >= max(_FEWEST_ROWS, _MOST_NUMBERS * len(others))
     return n_numbers > 0
+
+
+def _repeats(upper: Sequence[str]) -> bool:
+    """Whether a row has a text in each column but for the first one, and one of them twice, as for merged cells."""
+    return all(map(str.strip, upper[1:])) and len({*upper}) < len(upper)
 
 
 def _are_whole(names: Sequence[str], beside: Sequence[str] = ()) -> bool:

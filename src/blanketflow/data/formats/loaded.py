@@ -62,6 +62,8 @@ class Loaded(NamedTuple):
     found: Sequence[FoundOut] = ()
     #: The names of the rows, of a table whose first column has no name.
     row_names: Column | None = None
+    #: What a series matrix says of its samples: as of the `Dialect`.
+    of_samples: Sequence[Sequence[str]] = ()
 
 
 def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
@@ -88,7 +90,9 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Load
         raise DataError(
             f"{name}: {path} is not a readable {called} file ({said.rstrip('.')}). Save it again."
         ) from error
-    return found._replace(markers=markers.found, found=file.dialect.found, row_names=file.dialect.row_names)
+    dialect = file.dialect
+    found = found._replace(row_names=dialect.row_names, of_samples=dialect.of_samples)
+    return found._replace(markers=markers.found, found=dialect.found)
 
 
 def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
