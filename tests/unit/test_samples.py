@@ -1,5 +1,7 @@
 """Tables whose features stand in rows, and labels of samples in another file."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,10 @@ from blanketflow.config.reading import checked_dataset
 from blanketflow.core.column import MatrixColumns
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.data.dialect import found_line
+from blanketflow.data.download import with_copies
 from blanketflow.data.sources import read_columns, read_source, source_files
 from blanketflow.workflow.peek import peek
+from blanketflow.workflow.plan import make_plan
 
 RNG = np.random.default_rng(4)
 X = pd.DataFrame(
@@ -240,3 +244,27 @@ def test_a_series_matrix_that_is_not_turned_says_where_its_labels_are():
         file.write("\n".join(wide) + "\n")
     told = found_line(read_columns("t", {"path": "series.txt"}).found)
     assert "features-in-rows, and target to what its lines !Sample_ say of samples: title, disease state, age" in told
+
+
+def test_labels_in_object_storage_are_inputs_by_the_rules_of_the_table(monkeypatch):
+    labels = {**TURNED, "labels": {**TURNED["labels"], "path": "s3://lab/labels.csv"}}
+    for path in ("genes.csv", "s3://lab/genes.csv"):
+        spec = {"path": path, **labels}
+        files = source_files("t", spec)
+        assert [file.rpartition("/")[2] for file in files] == ["genes.csv", "labels.csv"] and files[
+            1
+        ] == "s3://lab/labels.csv"
+        copied = with_copies(spec, lambda url: url.removeprefix("s3://lab/"))
+        assert raw_of(copied.pop("path"), **{**copied, "target": None}).features.n_rows == 12
+        raw = read_source("t", checked_dataset("t", spec), 0, ["genes.csv", "labels.csv"])
+        assert raw.target.levels == ("ill", "well")
+    with pytest.raises(DataError, match="only the workflow reads"):
+        read_source("t", checked_dataset("t", {"path": "genes.csv", **labels}), 0)
+
+
+def test_labels_that_are_no_mapping_are_refused_before_a_run():
+    with pytest.raises(ConfigError, match=r"labels is 'labels\.csv', but must name a file and a column"):
+        make_plan(
+            {"datasets": {"t": {"path": "genes.csv", "labels": "labels.csv"}}, "selectors": {"a": {"method": "mim"}}},
+            Path,
+        )

@@ -92,7 +92,8 @@ def with_copies(spec: Mapping[str, Any], copy_of: Callable[[str], Path | str]) -
     >>> with_copies({"path": "s3://bucket/table.csv", "target": "y"}, lambda url: Path(url[5:]))["path"]
     'bucket/table.csv'
     """
-    return {**spec, **{key: str(copy_of(spec[key])) for key in _KEYS if is_remote(spec.get(key) or "")}}
+    labels = {"labels": with_copies(spec["labels"], copy_of)} if spec.get("labels") else {}
+    return {**spec, **labels, **{key: str(copy_of(spec[key])) for key in _KEYS if is_remote(spec.get(key) or "")}}
 
 
 def with_downloads(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:

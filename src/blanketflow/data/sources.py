@@ -127,8 +127,10 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
 
     Files in object storage are given by their URLs, downloaded files by their cached copies. Raises as `locate` does.
     """
+    labels = labels_spec(spec)
+    of_labels = source_files(f"{name}: labels", labels) if labels else []
     if is_remote(spec.get("path") or ""):
-        return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else [])]
+        return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else []), *of_labels]
     source = locate(name, spec)
     if source.kind in ("sklearn", "simulate"):
         return []
@@ -136,11 +138,8 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
     if source.kind == "npz" and is_remote(target or ""):
         return [str(source.path), target]
     beside = companions(source.kind, source.path, with_downloads(name, spec)) if source.is_file else []
-    labels = labels_spec(spec)
-    beside = [*beside, *(source_files(f"{name}: labels", labels) if labels else [])]
-    if source.path.is_dir():
-        return [*map(str, beside)]
-    return [str(source.packed or source.path), *map(str, beside)]
+    beside = [*map(str, beside), *of_labels]
+    return beside if source.path.is_dir() else [str(source.packed or source.path), *beside]
 
 
 def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
@@ -287,7 +286,7 @@ def _downloads(spec: Mapping[str, Any], copies: Mapping[str, Any]) -> list[str]:
         if is_web(url := spec.get(key)):
             digest = downloaded_digest(url, Path(copies[copy]) if copies else None)
             notes.append(f"downloaded from {redacted(url)}, SHA-256 {digest}")
-    return notes
+    return notes + (_downloads(spec["labels"], copies.get("labels") or {}) if spec.get("labels") else [])
 
 
 def rows_asked(name: str, spec: Mapping[str, Any]) -> int:
