@@ -77,6 +77,15 @@ def is_web(path: object) -> bool:
     return str(path).startswith(("https://", "http://"))
 
 
+def key_of_place(table: str) -> str:
+    """Return the key of a data set that takes a file, URL or source.
+
+    >>> key_of_place("https://host.org/table.csv"), key_of_place("sklearn:wine")
+    ('path', 'source')
+    """
+    return "source" if ":" in table and not is_web(table) and not Path(table).exists() else "path"
+
+
 def is_remote(path: str | Path) -> bool:
     """Return whether a path is the URL of an object.
 
