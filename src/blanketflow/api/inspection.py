@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from .advice import PREDICT, Advice, blanket_advice
 
 __all__ = [
     "ColumnSummary",
+    "Columns",
     "Finding",
     "Inspection",
     "LikelyTarget",
@@ -151,18 +152,39 @@ def _summary_of_many(column: Column, first: Column) -> ColumnSummary:
     return replace(summary, n_missing=column.n_missing())
 
 
-def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None, str | None]:
-    """Return the number of rows, the first columns, the source's own target and how it was read; each or None."""
+class Columns(NamedTuple):
+    """A table without a target: its size, its first columns, and the last one.
+
+    `target` is the source's own, and `told` says how it was read; each or None. `distributions` are those of the first
+    columns.
+    """
+
+    n_rows: int
+    n_columns: int
+    first: list[ColumnSummary]
+    target: str | None
+    told: str | None
+    last: ColumnSummary
+    distributions: list[Distribution]
+
+    def to_settle(self, targets: Sequence[LikelyTarget]) -> list[ToSettle]:
+        """Return what to settle by looks, before a target is chosen; likely targets are left out."""
+        apart = {target.name for target in targets}
+        looks = {column.name: column.looks_like for column in self.first if column.name not in apart}
+        return to_settle(of_looks(looks), self.n_columns)
+
+    def likely_targets(self) -> list[LikelyTarget]:
+        """Return columns that may be the target, as `likely_targets` does."""
+        return likely_targets(self.first if self.first[-1].name == self.last.name else [*self.first, self.last])
+
+
+def inspect_columns(spec: Mapping[str, Any], drawn: bool = False) -> Columns:
+    """Return the columns of a table; with `drawn` and how their values are spread."""
     found = read_columns("table", spec)
-    columns = list(islice(found.columns, MOST_COLUMNS))
-    return columns[0].n_rows, _summaries(columns, len(found.columns)), found.target, found_line(found.found)
-
-
-def columns_to_settle(columns: Sequence[ColumnSummary], targets: Sequence[LikelyTarget]) -> list[ToSettle]:
-    """Return what to settle of columns by their looks, before a target is chosen; likely targets are left out."""
-    apart = {target.name for target in targets}
-    looks = {column.name: column.looks_like for column in columns if column.name not in apart}
-    return to_settle(of_looks(looks), len(columns))
+    columns, n_columns = list(islice(found.columns, MOST_COLUMNS)), len(found.columns)
+    *first, last = _summaries([*columns, found.columns[-1]], n_columns)
+    spread = distributions(columns, n_columns) if drawn else []
+    return Columns(columns[0].n_rows, n_columns, first, found.target, found_line(found.found), last, spread)
 
 
 #: Words by which people call what they want to predict.
