@@ -1,11 +1,13 @@
 """The page loads by itself, holds names as text, and looks right on a desk, a phone, in the dark and on paper."""
 
+import csv
 import re
 from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
 
+from blanketflow.cli import main
 from blanketflow.reporting.report import charts
 from report_frames import HOSTILE, HOSTILE_FEATURE
 
@@ -128,3 +130,34 @@ def test_what_has_the_focus_is_outlined(page):
     for _ in range(3):
         page.keyboard.press("Tab")
         assert page.locator(":focus").evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A table with hostile names, of which one column is suspected."""
+    path = tmp_path_factory.mktemp("inspected") / "study.csv"
+    rows = [(1000 + i, i % 7, (i * 37) % 11 / 4, "ab"[i % 2], i % 2) for i in range(80)]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("patient_id", HOSTILE_FEATURE, "dose", "ward", "outcome"), *rows])
+    return path
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("target", [[], ["--target", "outcome"]])
+def test_the_page_of_inspect_draws_all_columns_and_complains_of_nothing(opened, table, tmp_path, target, width):
+    assert main(["inspect", str(table), *target, "--html", str(tmp_path / "page.html")]) == 0
+    with opened(tmp_path / "page.html", viewport={"width": width, "height": 800}) as page:
+        assert (page.requested, page.complaints) == ([(tmp_path / "page.html").as_uri()], [])
+        columns = page.locator("#columns li:has(> h3)")
+        assert columns.count() == 5 - bool(target)
+        for at in range(columns.count()):
+            assert columns.nth(at).locator("svg:visible, ul.labels:visible").count() == 1
+        assert HOSTILE_FEATURE in page.locator("main").inner_text() and page.locator("main img, iframe").count() == 0
+        assert "drop: [patient_id]" in page.locator("#settle").inner_text()
+        assert ("Which column is the target?" in page.locator("#overview").inner_text()) != bool(target)
+        assert "--target outcome" in page.locator("#next").inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        levels = [
+            int(tag[1]) for tag in page.evaluate("[...document.querySelectorAll('h1,h2,h3')].map(h => h.tagName)")
+        ]
+        assert levels[0] == 1 and all(after - before <= 1 for before, after in pairwise(levels))

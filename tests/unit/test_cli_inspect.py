@@ -131,7 +131,23 @@ def test_the_page_loads_nothing_and_shows_names_as_text(target, table, capsys):
         page = file.read()
     assert "[red]x[/red]" in page and "\\x1b[31mevil" in page and "\x1b" not in page
     assert "Content-Security-Policy" in page and " src=" not in page and "http" not in page.replace("http-equiv", "")
+    assert (
+        page.count("<svg") + page.count('<ul class="labels">') >= len(table) - bool(target) and "no values" not in page
+    )
+    assert ("out come" in page) and ("Which column is the target?" in page) != bool(target)
     assert "drop: [patient_id]" in page and page.count("<li>\n<h3>") == len(table) - bool(target)
+
+
+def test_a_table_of_many_columns_is_counted_whole_before_a_target_is_named(tmp_path, capsys):
+    path = tmp_path / "wide.csv"
+    names = [f"g{j}" for j in range(12_000)]
+    path.write_text(
+        "\n".join([",".join(names), *(",".join("01"[(i * j) % 3 == 1] for j in range(12_000)) for i in range(9))])
+    )
+    code, out, _ = run(capsys, "inspect", str(path))
+    assert code == 0 and "9 rows, 12,000 columns" in out
+    last = out.partition("Which column")[2]
+    assert "it is the last column" not in last or "g11999" in last
 
 
 def test_a_page_replaces_no_table(table, capsys):

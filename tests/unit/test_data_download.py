@@ -360,3 +360,20 @@ def test_no_url_names_a_file_outside_of_the_cache(url):
     assert re.fullmatch("[0-9a-f]{16}", key)
     for part in (host, file):
         assert re.fullmatch(r"[\w.-]{1,100}", part, re.ASCII) and part.strip(".")
+
+
+def test_labels_on_a_server_are_downloaded_checked_and_noted(server, tmp_path):
+    labels = b"id,y\na,u\nb,v\nc,u\n"
+    server.files["/labels.csv"], digest = labels, hashlib.sha256(labels).hexdigest()
+    (tmp_path / "t.csv").write_text("id,x\na,1\nb,2\nc,3\n", encoding="utf-8")
+    of = {"path": f"{server.url}/labels.csv", "by": "id", "target": "y", "sha256": digest}
+    spec = {"path": str(tmp_path / "t.csv"), "labels": of}
+    raw = read_source("t", spec, 0)
+    assert raw.target.levels == ("u", "v")
+    assert raw.notes[-1] == f"downloaded from {server.url}/labels.csv, SHA-256 {digest}"
+    files = source_files("t", spec)
+    assert Path(files[1]).read_bytes() == labels
+    assert read_source("t", spec, 0, files).notes == raw.notes
+    assert server.asked == {"/labels.csv": 1}
+    with pytest.raises(DataError, match="sha256"):
+        read_source("t", {**spec, "labels": {**of, "sha256": "0" * 64}}, 0)

@@ -132,7 +132,7 @@ def test_very_unequal_weights_are_told_and_no_refused_method_is_advised(tmp_path
 
 
 def test_targets_are_suggested(spec):
-    n_rows, columns, known_target, *_ = inspect_columns({"path": spec["path"]})
+    n_rows, _, columns, known_target, *_ = inspect_columns({"path": spec["path"]})
     assert known_target is None
     first, *others = likely_targets(columns)
     assert n_rows == N and first.name == "outcome"
@@ -149,4 +149,4 @@ def test_numbers_that_are_not_last_are_not_suggested():
 
 
 def test_a_source_that_names_its_target_needs_no_suggestion():
-    assert inspect_columns({"source": "sklearn:wine"})[2] == "target"
+    assert inspect_columns({"source": "sklearn:wine"}).target == "target"

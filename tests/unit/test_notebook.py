@@ -145,13 +145,16 @@ def test_many_targets_and_many_members_are_cut():
 
 def test_an_inspection_shows_columns_findings_and_advice(table, tmp_path):
     path = tmp_path / "t.csv"
-    pd.DataFrame({"<b>x": [0.5, 1, 2, 3] * 9, "copy": list("abab") * 9, "z": list("abab") * 9}).to_csv(
-        path, index=False
-    )
+    of_rows = {"<b>x": [0.5, 1, 2, 3] * 9, "n": [i * 7 % 36 / 4 for i in range(36)], "copy": list("abab") * 9}
+    pd.DataFrame({**of_rows, "z": list("abab") * 9}).to_csv(path, index=False)
     seen = inspect_table({"path": str(path), "target": "z"})
-    assert repr(seen).startswith("z: classification, 36 rows, 2 features\n  leakage: ")
-    words = read(seen._repr_html_()).words
-    assert "<b>x" in words and any(word.startswith("leakage: ") for word in words)
+    assert repr(seen).startswith("z: classification, 36 rows, 3 features\n  leakage: ")
+    drawn = read(seen._repr_html_())
+    assert "<b>x" in drawn.words and "Settle first" in drawn.words
+    (leak,) = [word for word in drawn.words if word.startswith("suspected leakage: <b>x alone explains all")]
+    assert 'drop=["<b>x", copy]' in leak
+    assert drawn.tags.count("svg") == 2  # of the numbers
+    assert "50 %" in drawn.words and {" a", " b"} < {*drawn.words}
 
 
 def test_a_curve_marks_the_choice_and_survives_equal_heights():

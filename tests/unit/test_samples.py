@@ -1,5 +1,7 @@
 """Tables whose features stand in rows, and labels of samples in another file."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,10 @@ from blanketflow.config.reading import checked_dataset
 from blanketflow.core.column import MatrixColumns
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.data.dialect import found_line
+from blanketflow.data.download import with_copies
 from blanketflow.data.sources import read_columns, read_source, source_files
 from blanketflow.workflow.peek import peek
+from blanketflow.workflow.plan import make_plan
 
 RNG = np.random.default_rng(4)
 X = pd.DataFrame(
@@ -175,3 +179,92 @@ def test_what_is_wrong_is_said(labels, told):
         read_columns("t", checked_dataset("t", {"path": "genes.csv", **TURNED, "labels": labels}))
     with pytest.raises(ConfigError, match="Set orient: features-in-rows"):
         read_columns("t", {"path": "genes.csv", "feature_names": "gene"})
+
+
+SERIES = """\
+!Series_title\t"Biopsies of two kinds"
+!Series_sample_id\t"GSM1 GSM2 GSM3 GSM4 "
+
+!Sample_title\t"biopsy 1"\t"biopsy 2"\t"biopsy 3"\t"biopsy 4"
+!Sample_geo_accession\t"GSM1"\t"GSM2"\t"GSM3"\t"GSM4"
+!Sample_status\t"Public on Jan 01 2020"\t"Public on Jan 01 2020"\t"Public on Jan 01 2020"\t"Public on Jan 01 2020"
+!Sample_characteristics_ch1\t"disease state: ill"\t"disease state: well"\t"disease state: ill"\t"disease state: well"
+!Sample_characteristics_ch1\t"age: 61"\t"age: NA"\t"Sex: f"\t"age: 48"
+!Sample_characteristics_ch1\t"Sex: m"\t"Sex: f"\t""\t"Sex: m"
+!Sample_description\t"rapid: frozen"\t"slow"\t"slow"\t"slow"
+!series_matrix_table_begin
+"ID_REF"\t"GSM2"\t"GSM1"\t"GSM3"\t"GSM4"
+"p1_at"\t8.5\t6.25\t7\t6
+"p2_at"\t1.5\t2.25\t3\t4
+"p3_at"\t0.5\t0.25\t\t1
+!series_matrix_table_end
+"""
+
+
+def series(**keys):
+    with open("series.txt", "w", encoding="utf-8") as file:
+        file.write(SERIES)
+    return raw_of("series.txt", orient="features-in-rows", **keys)
+
+
+@pytest.mark.parametrize("keys", [{}, {"comment": "!"}])
+def test_what_a_series_matrix_says_of_its_samples_is_the_target(keys):
+    raw = series(target="disease state", groups="Sex", **keys)
+    assert raw.features.names == ["p1_at", "p2_at", "p3_at"]
+    assert numbers(raw)[:, :2].tolist() == [[8.5, 1.5], [6.25, 2.25], [7, 3], [6, 4]]
+    assert [raw.target.levels[code] for code in raw.target.values] == ["well", "ill", "ill", "well"]
+    assert raw.groups.tolist()[0] == raw.groups.tolist()[2] != raw.groups.tolist()[1]
+
+
+def test_a_series_matrix_names_what_it_says_of_its_samples():
+    with pytest.raises(
+        DataError, match=r"'state', which is not there.*!Sample_ .*title, disease state, age, Sex.*target"
+    ):
+        series(target="state")
+    loaded = read_columns("t", {"path": "series.txt", "orient": "features-in-rows"})
+    of = {column.name: column for column in loaded.columns}
+    assert list(of) == ["p1_at", "p2_at", "p3_at", "sample", "title", "disease state", "age", "Sex", "description"]
+    assert loaded.aside == {*of} - {"p1_at", "p2_at", "p3_at"}
+    assert of["age"].kind == "integer" and np.array_equal(of["age"].values, [np.nan, 61, np.nan, 48], equal_nan=True)
+    assert of["description"].levels == ("rapid: frozen", "slow")
+    assert "target" in found_line(loaded.found)
+
+
+def test_a_series_matrix_with_labels_in_another_file_takes_those():
+    pd.DataFrame({"id": ["GSM1", "GSM2", "GSM3", "GSM4"], "age": [1.5, 2.5, 3.5, 4.25]}).to_csv("of.csv", index=False)
+    raw = series(labels={"path": "of.csv", "by": "id", "target": "age"})
+    assert raw.target.values.tolist() == [2.5, 1.5, 3.5, 4.25]
+
+
+def test_a_series_matrix_that_is_not_turned_says_where_its_labels_are():
+    turned = SERIES.replace('"\n"p', '"\n' + "".join(f'"q{i}_at"\t1.5\t{i}\t3\t4\n' for i in range(9)) + '"p', 1)
+    wide = [line if line[:1] != '"' else line + "\t1\t2\t3" for line in turned.splitlines()]
+    wide = [line.replace('GSM4"\t1\t2\t3', 'GSM4"\t"GSM5"\t"GSM6"\t"GSM7"') for line in wide]
+    with open("series.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(wide) + "\n")
+    told = found_line(read_columns("t", {"path": "series.txt"}).found)
+    assert "features-in-rows, and target to what its lines !Sample_ say of samples: title, disease state, age" in told
+
+
+def test_labels_in_object_storage_are_inputs_by_the_rules_of_the_table(monkeypatch):
+    labels = {**TURNED, "labels": {**TURNED["labels"], "path": "s3://lab/labels.csv"}}
+    for path in ("genes.csv", "s3://lab/genes.csv"):
+        spec = {"path": path, **labels}
+        files = source_files("t", spec)
+        assert [file.rpartition("/")[2] for file in files] == ["genes.csv", "labels.csv"] and files[
+            1
+        ] == "s3://lab/labels.csv"
+        copied = with_copies(spec, lambda url: url.removeprefix("s3://lab/"))
+        assert raw_of(copied.pop("path"), **{**copied, "target": None}).features.n_rows == 12
+        raw = read_source("t", checked_dataset("t", spec), 0, ["genes.csv", "labels.csv"])
+        assert raw.target.levels == ("ill", "well")
+    with pytest.raises(DataError, match="only the workflow reads"):
+        read_source("t", checked_dataset("t", {"path": "genes.csv", **labels}), 0)
+
+
+def test_labels_that_are_no_mapping_are_refused_before_a_run():
+    with pytest.raises(ConfigError, match=r"labels is 'labels\.csv', but must name a file and a column"):
+        make_plan(
+            {"datasets": {"t": {"path": "genes.csv", "labels": "labels.csv"}}, "selectors": {"a": {"method": "mim"}}},
+            Path,
+        )

@@ -249,6 +249,9 @@ def test_a_series_matrix_beyond_what_is_looked_at(tmp_path, monkeypatch):
         ({"skip_rows": 2, "header_row": 3}, "either header_row or skip_rows"),
         ({"header_row": 3, "header": "none"}, "header_row is where the header stands"),
         ({"header_row": 3, "units_row": 2}, "units stands below"),
+        ({"header_row": [3, 4], "units_row": 4}, "units stands below"),
+        ({"header_row": [4, 3]}, "name both rows, the upper one first"),
+        ({"header_row": [1, 2, 3]}, "must be a whole number of at least 1, or a list of two different ones"),
         ({"rename": {"a": "b"}}, r"Write the number of a column and its new name"),
         ({"rename": {9: "b"}}, "rename names column 9, and the table has 3"),
     ],
@@ -266,3 +269,99 @@ def test_empty_cells_at_the_ends_of_some_rows_are_left_out_and_said(tmp_path):
     assert "empty cells beyond the header's 3, such as in line 3, left out" in told
     with pytest.raises(DataError, match="line 3 has 4 cells"):
         read(as_csv(tmp_path / "t.csv", [HEADER, ROWS[0], [*ROWS[1], "x"]]))
+
+
+GROUPED = [["id", "Treated", "", "Control", ""], ["", "sys", "dia", "sys", "dia"]]
+JOINED = ["id", "Treated_sys", "Treated_dia", "Control_sys", "Control_dia"]
+NUMBERS = [[f"{v:.1f}" for v in row] for row in RNG.normal(100, 9, size=(30, 5))]
+
+
+@KINDS
+@pytest.mark.parametrize("above", [[], [["Report of the ward", "", "", "", ""], [""] * 5]])
+def test_names_in_two_rows_are_joined_and_the_key_that_is_named_does_the_same(tmp_path, write, above):
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [*above, *GROUPED, *NUMBERS])
+    columns, told = read(path)
+    holds(columns, JOINED, np.array(NUMBERS, dtype=float))
+    first = len(above) + 1
+    assert f"names in two rows, joined as in 'Treated_sys' by header_row: [{first}, {first + 1}]" in told
+    columns, told = read(path, header_row=key_named(told, "header_row"))
+    holds(columns, JOINED, np.array(NUMBERS, dtype=float))
+    assert told is None
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([["Treated", "Treated", "Control", "Control"], ["sys", "dia", "sys", "dia"]], None),
+        ([["", "2019", "", "2020"], ["age", "cost", "sales", "cost"]], ["age", "2019_cost", "2019_sales", "2020_cost"]),
+        ([["id", "Pressure", "", "sex"], ["", "sys", "dia", ""]], ["id", "Pressure_sys", "Pressure_dia", "sex"]),
+    ],
+)
+def test_forms_of_names_in_two_rows(tmp_path, write, rows, names):
+    upper = [rows[0][0], rows[0][1], rows[0][2] or rows[0][1], rows[0][3]]
+    names = names or [f"{a}_{b}" for a, b in zip(upper, rows[1], strict=True)]
+    values = [row[:4] for row in NUMBERS]
+    columns, told = read(write(tmp_path / f"t.{write.__name__[3:]}", [*rows, *values]))
+    holds(columns, names, np.array(values, dtype=float))
+    assert "header_row: [1, 2]" in told
+
+
+@KINDS
+def test_a_row_of_groups_above_whole_names_is_left_out_and_can_be_joined(tmp_path, write):
+    rows = [["", "Pressure", "", "Lipids", ""], ["id", "sys", "dia", "hdl", "ldl"]]
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [*rows, *NUMBERS])
+    columns, told = read(path)
+    holds(columns, rows[1], np.array(NUMBERS, dtype=float))
+    columns, _ = read(path, header_row=key_named(told, "header_row"))
+    names = ["id", "Pressure_sys", "Pressure_dia", "Lipids_hdl", "Lipids_ldl"]
+    holds(columns, names, np.array(NUMBERS, dtype=float))
+
+
+@KINDS
+def test_names_in_two_rows_that_are_not_plain_are_refused_with_the_key(tmp_path, write):
+    patients = [["Patient", "Pressure", "", "Age"], ["no", "sys", "dia", "years"]]
+    values = [row[:4] for row in NUMBERS]
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [*patients, *values])
+    with pytest.raises(DataError, match="column 3 has no name") as refused:
+        read(path)
+    columns, _ = read(path, header_row=key_named(str(refused.value), "header_row"))
+    holds(columns, ["Patient_no", "Pressure_sys", "Pressure_dia", "Age_years"], np.array(values, dtype=float))
+    rows = [["id", "Which do you drink?", "", "", "Age"], ["", "Tea", "Coffee", "Milk", "Response"]]
+    cells = [
+        [str(i), *(name if i % k else "" for k, name in ((2, "Tea"), (3, "Coffee"), (5, "Milk"))), str(20 + i % 30)]
+        for i in range(30)
+    ]
+    path = write(tmp_path / f"t.{write.__name__[3:]}", [*rows, *cells])
+    with pytest.raises(DataError, match="column 3 has no name") as refused:
+        read(path)
+    columns, _ = read(path, header_row=key_named(str(refused.value), "header_row"))
+    asks = "Which do you drink?"
+    assert [column.name for column in columns] == [
+        "id",
+        f"{asks}_Tea",
+        f"{asks}_Coffee",
+        f"{asks}_Milk",
+        "Age_Response",
+    ]
+    assert columns[0].n_rows == 30
+
+
+def test_units_below_two_rows_of_names_and_pyarrow(tmp_path, monkeypatch):
+    path = as_csv(tmp_path / "t.csv", [["Study"], *GROUPED, ["", "mmHg", "mmHg", "mmHg", "mmHg"], *NUMBERS])
+    for most in (10**9, 1):
+        monkeypatch.setattr(text_reader, "ARROW_BYTES", most)
+        monkeypatch.setattr(text_by_arrow, "COLUMN_BYTES", 1)
+        columns, told = read(path)
+        holds(columns, JOINED, np.array(NUMBERS, dtype=float))
+        assert "units_row: 4" in told
+        holds(read(path, header_row=[2, 3], units_row=4)[0], JOINED, np.array(NUMBERS, dtype=float))
+
+
+def test_tables_whose_names_stand_in_one_row_stay_so(tmp_path):
+    nameless = [["name", "", "score"], ["ann", "x", ""], *[[f"n{i}", "xyz"[i % 3], str(i % 7)] for i in range(30)]]
+    with pytest.raises(DataError, match="column 2 has no name"):
+        read(as_csv(tmp_path / "t.csv", nameless))
+    twice = [["a", "a", "b"], ["kg", "kg", "cm"], *[row[:3] for row in NUMBERS]]
+    with pytest.raises(DataError, match="'a' occurs more than once"):
+        read(as_csv(tmp_path / "t.csv", twice))

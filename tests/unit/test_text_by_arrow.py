@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from blanketflow.core.errors import DataError
@@ -105,6 +105,7 @@ def by_both(path, **asked):
 
 
 @given(files(), st.sampled_from(ASKED), st.sampled_from([None, None, ["1", "-99", "x"], ["1,5", "a"]]), st.booleans())
+@example(content=b"a\n0\n ", asked={}, marks=None, as_text=False)
 @settings(deadline=None, max_examples=150)
 def test_any_file_is_read_as_the_csv_module_reads_it(tmp_path_factory, content, asked, marks, as_text):
     path = tmp_path_factory.mktemp("arrow") / "t.csv"

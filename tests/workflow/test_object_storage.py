@@ -212,3 +212,28 @@ def test_a_matrix_and_its_target_are_fetched_both(bucket, tmp_path):
     snakemake(folder, "--cores", "1", "results/data/matrix/table.parquet")
     assert columns(folder / "results/data/matrix/table.parquet")["target"] == [f"class-{label}" for label in y]
     assert Path(folder / ".snakemake/storage/s3/lab/labels.csv").is_file()
+
+
+@pytest.mark.parametrize("path", ["cohort.csv", URL])
+def test_labels_in_a_bucket(bucket, tmp_path, path):
+    """The labels of samples are fetched, and fetched again if they change."""
+    rows = [line.rsplit(",", 1) for line in cohort().splitlines()[1:]]
+    table = "id,dose,age,noise\n" + "".join(f"s{at},{row}\n" for at, (row, _) in enumerate(rows))
+    labels = "id,outcome\n" + "".join(f"s{at},{label}\n" for at, (_, label) in enumerate(rows))
+    bucket.put_object(Key="labels.csv", Body=labels.encode())
+    bucket.put_object(Key="cohort.csv", Body=table.encode())
+    asked = {"path": path, "labels": {"path": "s3://lab/labels.csv", "by": "id", "target": "outcome"}}
+    folder = configure(tmp_path, {**CONFIG, "datasets": {"cohort": asked}})
+    (folder / "cohort.csv").write_text(table, encoding="utf-8")
+    try:
+        ran(folder, "results/data/cohort/table.parquet")
+        held = columns(folder / "results/data/cohort/table.parquet")
+        assert (
+            held["outcome"] == [label for _, label in rows]
+            and planned(folder, "results/data/cohort/table.parquet") == []
+        )
+        bucket.put_object(Key="labels.csv", Body=labels.replace("s0,", "s0x,").encode())
+        ran(folder, "results/data/cohort/table.parquet")
+        assert len(columns(folder / "results/data/cohort/table.parquet")["outcome"]) == len(rows) - 1
+    finally:
+        bucket.put_object(Key="cohort.csv", Body=cohort().encode())

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.column_checks import warn_of_number_texts
-from ..core.convert import as_table, column_of_objects, without_mask
+from ..core.convert import as_table, column_of_objects, refuse_path, without_mask
 from ..core.errors import DataError, SimilarLabelsWarning
 from ..core.table import Column, Table, check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
@@ -86,6 +86,7 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     Raises `DataError` if they cannot be read or have unsupported content.
     """
     name = str(getattr(y, "name", None) or "target")
+    refuse_path(X)
     table, X, y = None, as_frame(X), with_plain_texts(without_mask(y))
     _check_one_target(y)
     if hasattr(X, "columns") and hasattr(X, "iloc"):

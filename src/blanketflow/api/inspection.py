@@ -176,29 +176,41 @@ def _summary_of_many(column: Column, first: Column) -> ColumnSummary:
 
 
 class Columns(NamedTuple):
-    """The first columns of a table, how many rows it has, its source's own target, if any, and how it was read."""
+    """A table without a target: its size, its first columns, and the last one.
+
+    `target` is the source's own, and `told` says how it was read; each or None. `distributions` are those of the first
+    columns. `at_limits` are findings on cells that keys must explain.
+    """
 
     n_rows: int
-    columns: list[ColumnSummary]
+    n_columns: int
+    first: list[ColumnSummary]
     target: str | None
     told: str | None
-    #: Findings on cells that keys must explain.
+    last: ColumnSummary
+    distributions: list[Distribution]
     at_limits: list[Finding]
 
     def to_settle(self, targets: Sequence[LikelyTarget]) -> list[ToSettle]:
         """Return what to settle before a target is chosen; of likely targets the looks are left out."""
         apart = {target.name for target in targets}
-        looks = {column.name: column.looks_like for column in self.columns if column.name not in apart}
-        return to_settle([*self.at_limits, *of_looks(looks)], len(self.columns))
+        looks = {column.name: column.looks_like for column in self.first if column.name not in apart}
+        return to_settle([*self.at_limits, *of_looks(looks)], self.n_columns)
+
+    def likely_targets(self) -> list[LikelyTarget]:
+        """Return columns that may be the target, as `likely_targets` does."""
+        return likely_targets(self.first if self.first[-1].name == self.last.name else [*self.first, self.last])
 
 
-def inspect_columns(spec: Mapping[str, Any]) -> Columns:
-    """Describe the columns of a table without a target."""
+def inspect_columns(spec: Mapping[str, Any], drawn: bool = False) -> Columns:
+    """Return the columns of a table; with `drawn` and how their values are spread."""
     found, _, at_limits = _as_proposed(spec, lambda spec: read_columns("table", spec))
-    columns = list(islice(found.columns, MOST_COLUMNS))
+    columns, n_columns = list(islice(found.columns, MOST_COLUMNS)), len(found.columns)
+    *first, last = _summaries([*columns, found.columns[-1]], n_columns)
     proposed = {finding.kind.replace("-", "_") for finding in at_limits}
     told = found_line([one for one in found.found if one.key not in proposed])
-    return Columns(columns[0].n_rows, _summaries(columns, len(found.columns)), found.target, told, at_limits)
+    spread = distributions(columns, n_columns) if drawn else []
+    return Columns(columns[0].n_rows, n_columns, first, found.target, told, last, spread, at_limits)
 
 
 #: Words by which people call what they want to predict.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..core.printable import listed, printable
+from ..reporting.distribution_chart import drawn_values
 from ..reporting.formatting import BLUE, INK, ORANGE, ROLES, number
 from ..reporting.tables.result_table import reference_of
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 #: The largest number of rows of a table, and of names in a cell.
 MOST_ROWS, MOST_NAMES = 40, 30
 _BAR = 90  # pixels
+#: Labels of a column whose shares are drawn.
+_LABELS = 3
 _CELL = "text-align:left;vertical-align:top;padding:.2em .8em .2em 0;border:0;background:none"
 _FAINT = "opacity:.75"
 
@@ -299,7 +302,10 @@ def inspection_text(seen: Inspection) -> str:
 
 
 def inspection_html(seen: Inspection) -> str:
-    """Return a table's description: classes, columns, findings and advice."""
+    """Return a table's description as its page has it: what to settle, columns with their values, findings, advice."""
+    from ..reporting.report.inspected import in_words, others
+
+    drawn = {one.name: drawn_values(one) for one in seen.distributions}
     most = max((seen.classes or {"": 0}).values())
     classes = [{"class": label, "rows": bar(count, most)} for label, count in (seen.classes or {}).items()]
     columns = [
@@ -309,14 +315,28 @@ def inspection_html(seen: Inspection) -> str:
             "missing": bar(column.n_missing, seen.n_rows) if column.n_missing else "",
             "distinct": number(column.n_distinct),
             "values": column.values,
+            "spread": _spread(drawn.get(column.name)),
             "looks like": column.looks_like,
         }
         for column in seen.columns
     ]
-    findings = [f"{finding.kind}: {finding.message}. {finding.advice}" for finding in seen.findings]
+    settle = [f"{in_words(one.kind)}: {one.sentence}" for one in seen.to_settle]
+    findings = [f"{finding.message}. {finding.advice}" for finding in others(seen.findings, seen.to_settle)]
     advice = [f"For {advice.want}, {advice.method}: {advice.why}." for advice in seen.advice]
-    parts = (table(classes, "classes"), table(columns, "columns"), bullets(findings), bullets(advice))
+    first = paragraph("Settle first") + bullets(settle) if settle else Markup("")
+    parts = (table(classes, "classes"), first, table(columns, "columns"), bullets(findings), bullets(advice))
     return page(_shape(seen), *parts)
+
+
+def _spread(drawn: Mapping[str, Any] | None) -> Markup:
+    """Return the values of a column: a histogram, or shares of the most frequent labels."""
+    if drawn is None:
+        return Markup("")
+    if drawn["labels"] is None:
+        return Markup('<div style="width:{}px;fill:{}">{}</div>').format(_BAR, BLUE, drawn["bars"])
+    line = Markup('<div style="white-space:nowrap">{} {}</div>')
+    shown = drawn["labels"][:_LABELS]
+    return Markup("").join(line.format(bar(share, 1, text), printable(label)) for label, share, text in shown)
 
 
 def _shape(seen: Inspection) -> str:

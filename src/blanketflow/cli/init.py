@@ -59,18 +59,16 @@ def _guessed_target(table: str, more: Sequence[str]) -> str | None:
 
     Raises `ConfigError` if no column is likelier than others.
     """
-    from ..api.inspection import inspect_columns, likely_targets
+    from ..api.inspection import inspect_columns
 
     seen = inspect_columns(dataset_spec(table, None, more))
     if seen.told:
         note(seen.told)
     if seen.target is not None:
         return None
-    likely = likely_targets(seen.columns)
+    likely = seen.likely_targets()
     if not likely:
-        raise ConfigError(
-            f"no column of {table} looks like a target. Name it: --target {shown(seen.columns[-1].name)}."
-        )
+        raise ConfigError(f"no column of {table} looks like a target. Name it: --target {shown(seen.last.name)}.")
     others = ", ".join(repr(one.name) for one in likely[1:3])
     note(
         f"The target is a guess: {likely[0].name!r}, since {' and '.join(likely[0].reasons)}. If it is another column"

@@ -17,7 +17,7 @@ from .options import AsJson, DataSet, Table, Target, dataset_spec, files
 from .terminal import heading, note, show, show_json, show_table, width
 
 if TYPE_CHECKING:
-    from ..api.inspection import Columns, ColumnSummary, Inspection, LikelyTarget, Suitability
+    from ..api.inspection import Columns, ColumnSummary, Inspection, Suitability
     from ..data.findings.to_settle import ToSettle
 
 #: How many columns are listed, first and with --all; JSON has them all.
@@ -47,14 +47,15 @@ def inspect(
     Prints what the table is, what to settle first, each with the key that settles it, and the command that follows.
     Without --target it guesses which columns may be the target, unless the source itself names one.
     """
-    from ..api.inspection import inspect_columns, inspect_table, likely_targets
+    from ..api.inspection import inspect_columns, inspect_table
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--html is {shown(str(page))}, but must be a file to write that ends in .html.")
     spec = dataset_spec(table, target, data_set or ())
     asked = _Asked(redacted_text(table), target, data_set or (), everything)
-    if target is None and (of_columns := inspect_columns(spec)).target is None:
-        _without_target(asked, of_columns, likely_targets(of_columns.columns), page, as_json)
+    columns = inspect_columns(spec, drawn=page is not None) if target is None else None
+    if columns is not None and columns.target is None:
+        _without_target(asked, columns, page, as_json)
         return
     seen = inspect_table(spec)
     if page is not None:
@@ -203,45 +204,39 @@ def _show_all(seen: Inspection, asked: _Asked) -> None:
         show(f"    {command}")
 
 
-def _without_target(
-    asked: _Asked,
-    of_columns: Columns,
-    targets: list[LikelyTarget],
-    page: Path | None,
-    as_json: bool,
-) -> None:
+def _without_target(asked: _Asked, seen: Columns, page: Path | None, as_json: bool) -> None:
     """Print the columns, which of them may be the target, and the command that follows."""
-    n_rows, columns, told = of_columns.n_rows, of_columns.columns, of_columns.told
-    settle = of_columns.to_settle(targets)
+    targets, told, columns = seen.likely_targets(), seen.told, seen.first
+    settle = seen.to_settle(targets)
     command = asked.command("inspect", settle, target=targets[0].name if targets else "COLUMN")
-    shape = f"{n_rows:,} rows, {len(columns):,} columns"
+    shape = f"{seen.n_rows:,} rows, {seen.n_columns:,} columns"
     why = "Which column is the target? A guess by names, places and values"
     if page is not None:
         from ..reporting.report.inspected import Inspected, render_inspected
 
-        facts = [f"{why}: {', '.join(one.name for one in targets)}" if targets else f"{why} found none."]
-        seen = Inspected(
+        guessed = "; ".join(f"{one.name}, since {' and '.join(one.reasons)}" for one in targets)
+        drawn = Inspected(
             name=_name(asked.table),
             shape=shape,
-            n_rows=n_rows,
+            n_rows=seen.n_rows,
             target=None,
-            facts=[*([told] if told else []), *facts],
+            facts=[*([told] if told else []), f"{why}: {guessed}." if targets else f"{why} found none."],
             columns=columns,
-            n_columns=len(columns),
-            distributions=[],
+            n_columns=seen.n_columns,
+            distributions=seen.distributions,
             settle=settle,
             findings=[],
             copies=[],
             commands=[("With a target, more can be said:", command)],
         )
-        _write(page, render_inspected(seen))
+        _write(page, render_inspected(drawn))
     if as_json:
         names = [target.name for target in targets]
         reasons = {target.name: target.reasons for target in targets}
         of = {"suggested_targets": names, "reasons": reasons, "to_settle": [vars(one) for one in settle]}
-        show_json({"n_rows": n_rows, "columns": [vars(c) for c in columns], "reading": told, **of})
+        show_json({"n_rows": seen.n_rows, "columns": [vars(c) for c in columns], "reading": told, **of})
         return
-    _show_columns(shape, columns, len(columns), _SHOWN if asked.everything else _FIRST)
+    _show_columns(shape, columns, seen.n_columns, _SHOWN if asked.everything else _FIRST)
     if told:
         show(_filled(told))
     heading(f"\n{why}" + (":" if targets else " found none."))

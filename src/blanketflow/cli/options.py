@@ -94,10 +94,10 @@ def dataset_spec(
     """
     from ..api.select_command import settings
     from ..config.reading import checked_dataset, one_data_set_each
+    from ..data.download import key_of_place
 
-    is_source = not Path(table).exists() and ":" in table
     given = {"target": target} if target is not None else {}
-    spec = {"source" if is_source else "path": table, **given, **settings(more)}
+    spec = {key_of_place(table): table, **given, **settings(more)}
     for name, one in one_data_set_each([("table", spec)])[0] if several_targets else [("table", spec)]:
         checked_dataset(name, one)
     return spec

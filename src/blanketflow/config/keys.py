@@ -278,9 +278,9 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "header_row": (
         None,
         Parameter(
-            "integer",
-            "Number of the row (line of a CSV file) with the names, from 1, in place of skip_rows.",
-            at_least=1,
+            "row-or-two",
+            "Number of the row (line of a CSV file) with the names, from 1, in place of skip_rows. Names in two "
+            "rows, as in [1, 2], are joined; merged cells of the upper row reach to the right.",
             nullable=True,
         ),
     ),

@@ -7,6 +7,7 @@ which floats would round, are stored as differences from their minimum; no resul
 from __future__ import annotations
 
 import numbers
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -16,7 +17,7 @@ import numpy as np
 
 from .cards import BOOLEAN, INTEGER, NUMERIC
 from .column import MatrixColumns, SparseColumns, WideColumns
-from .errors import DataError
+from .errors import DataError, shown
 from .mapped_file import kept_like
 from .parameters import Parameter
 from .table import SAMPLING, WEIGHTS_ARE, Column, Design, Table, check_unicode, column_from_array, is_missing
@@ -32,6 +33,7 @@ def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
     `X` is not two-dimensional, names repeat, a name or label is not Unicode, or a column has dates, times or other
     objects.
     """
+    refuse_path(X)
     if isinstance(X, Table):
         return X
     if hasattr(X, "columns") and hasattr(X, "iloc"):
@@ -53,6 +55,15 @@ def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
     if X.dtype.kind in "biuf" and X.shape[1]:
         return Table(MatrixColumns(names, X))
     return Table([column_of_objects(name, X[:, j]) for j, name in enumerate(names)])
+
+
+def refuse_path(X: Any) -> None:
+    """Raise `DataError` if a path was given in place of a table."""
+    if isinstance(X, str | os.PathLike):
+        raise DataError(
+            f"X is {shown(str(X))}, but must be a table. If that is a file, read it by X = bf.read_table({str(X)!r}), "
+            "which takes the keys of a data set, such as sep or orient, and name the target: y = X.pop(COLUMN)."
+        )
 
 
 def without_mask(values: Any) -> Any:

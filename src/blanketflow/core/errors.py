@@ -165,6 +165,10 @@ class SimilarLabelsWarning(UserWarning):
     """Labels look alike but consist of different characters, and are treated as different."""
 
 
+class ReadingWarning(UserWarning):
+    """Something was found out about how a table's file is written, and changes what is read."""
+
+
 class RowOrderWarning(UserWarning):
     """Features and target have the same row labels in different orders; rows are matched by position."""
 

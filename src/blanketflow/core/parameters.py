@@ -22,7 +22,8 @@ class Parameter:
     `kind` is ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``,
     ``tiers`` (lists of names), ``groups`` (names to lists of names), ``costs`` (names to numbers >= 0), ``size``
     (bytes, or text such as 2GB), ``roles`` (names, or a mapping of them), ``texts-by-name`` and ``choice-by-name``
-    (one for all, or a mapping of names), ``feature-counts`` (an integer, a list of these, or "auto") or ``any``.
+    (one for all, or a mapping of names), ``feature-counts`` (an integer, a list of these, or "auto"), ``row-or-two``
+    (the number of a row, or a list of two) or ``any``.
     `at_least` and `at_most` are closed bounds, `above` and `below` open ones. `choices` are the texts of a ``choice``,
     or texts that an ``integer`` also allows. `more` is a function that returns choices of installed packages;
     ``"module:NAME"`` is then allowed too.
@@ -87,6 +88,8 @@ class Parameter:
             return are_named and all(cost._right_kind(v) and cost._within_bounds(v) for v in value.values())
         if self.kind == "feature-counts":
             return value == "auto" if isinstance(value, str) else _are_feature_counts(value)
+        if self.kind == "row-or-two":
+            return _are_feature_counts(value) and (not isinstance(value, Sequence) or len(value) == 2)
         return True
 
     def _is_from_outside(self, value: str) -> bool:
@@ -122,6 +125,7 @@ class Parameter:
             "costs": "a mapping of names to numbers of at least 0",
             "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
+            "row-or-two": "a whole number of at least 1, or a list of two different ones",
         }
         names["choice-by-name"] = f"one of {', '.join(self.choices)}, or a mapping of names to these"
         names["choice"] = "one of " + ", ".join(self.choices)
@@ -163,6 +167,10 @@ class Parameter:
             count = {"type": "integer", "minimum": 1}
             counts = {"type": "array", "items": count, "minItems": 1, "uniqueItems": True}
             fragment["anyOf"] = [count, counts, {"const": "auto"}]
+        if self.kind == "row-or-two":
+            row = {"type": "integer", "minimum": 1}
+            rows = {"type": "array", "items": row, "minItems": 2, "maxItems": 2, "uniqueItems": True}
+            fragment["anyOf"] = [row, rows, *([{"type": "null"}] if self.nullable else [])]
         if self.kind == "choice-by-name":
             one = {"enum": [*self.choices]}
             by_name = {"type": "object", "additionalProperties": one}

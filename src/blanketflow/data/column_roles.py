@@ -177,7 +177,7 @@ def assemble(
     names = names_of(columns)
     check_names(name, names)
     kept = set(feature_names(name, spec, names, target))
-    columns = _recoded(name, columns, set(setting(spec, "categorical")))
+    columns = recoded(name, columns, set(setting(spec, "categorical")))
     y = columns[names.index(target)]
     if not y.n_rows:
         raise DataError(f"{name}: the table has no rows.")
@@ -294,10 +294,10 @@ def _check_target_texts(name: str, spec: Mapping[str, Any], column: Column) -> N
         )
 
 
-def _recoded(name: str, columns: Sequence[Column], names: set[str]) -> Sequence[Column]:
+def recoded(name: str, columns: Sequence[Column], names: set[str]) -> Sequence[Column]:
     """Return the columns, those in `names` with their values as labels."""
     if isinstance(columns, WideColumns) and names.isdisjoint(columns.names):
-        return replace(columns, more=tuple(_recoded(name, columns.more, names)))
+        return replace(columns, more=tuple(recoded(name, columns.more, names)))
     made = (_labelled(name, column) if column.name in names else column for column in columns)
     return kept_like(columns, made, columns[0].n_rows) if names and columns else columns
 

@@ -39,6 +39,13 @@ def only(columns: Sequence[Column], wanted: Collection[str]) -> Sequence[Column]
     return replace(columns if kept.all() else columns.at(np.flatnonzero(kept)), more=more)
 
 
+def with_more(columns: Sequence[Column], more: Sequence[Column]) -> Sequence[Column]:
+    """Return columns and further ones; those of a wide table stay held together."""
+    if isinstance(columns, WideColumns):
+        return replace(columns, more=(*columns.more, *more))
+    return [*columns, *more]
+
+
 def blocks_of(columns: WideColumns) -> Iterator[slice]:
     """Yield slices of the columns held together, each of about `CELLS` cells."""
     d = len(columns.names)
@@ -159,7 +166,8 @@ def check_names(name: str, names: Sequence[str], first: int | None = None) -> No
 def without_name(position: int, can_rename: bool) -> str:
     """Return what to do about a column without a name."""
     how = (
-        f", or by rename: {{{position}: NAME}}; if another row has them, set header_row to its number"
+        f", or by rename: {{{position}: NAME}}; if another row has them, set header_row to its number, and if two rows "
+        "have them together, to both, such as header_row: [1, 2]"
         if can_rename
         else ""
     )

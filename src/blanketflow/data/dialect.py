@@ -51,7 +51,7 @@ class Dialect:
     comment: str | None = None
     quote: str | None = None
     skip_rows: int | None = None
-    header_row: int | None = None
+    header_row: int | Sequence[int] | None = None
     units_row: int | None = None
     duplicate_names: str | None = None
     rename: Mapping[Any, str] | None = None
@@ -64,6 +64,8 @@ class Dialect:
     has_numbers: bool = False
     #: The column without a name that was left out, since it names the rows.
     row_names: Column | None = None
+    #: The lines of a series matrix on its samples: what each is called, and a cell for each sample.
+    of_samples: Sequence[Sequence[str]] = ()
     found: list[FoundOut] = field(default_factory=list)
 
     @classmethod
@@ -74,6 +76,23 @@ class Dialect:
         named = frozenset(spec[key] for key in _NAMING if isinstance(spec.get(key), str))
         header = spec.get("header")
         return cls(**asked, header=header != "none", named=named, has_names=header == "numbers")
+
+    @property
+    def n_above(self) -> int | None:
+        """How many rows above the header the keys leave out; None if they do not say."""
+        rows = self.names_rows
+        return rows[0] - 1 if rows else self.skip_rows
+
+    @property
+    def names_rows(self) -> tuple[int, ...]:
+        """The numbers of the one or two rows with the names, if `header_row` says them."""
+        rows = self.header_row
+        return () if rows is None else (rows,) if isinstance(rows, int) else tuple(rows)
+
+    @property
+    def second_row(self) -> int:
+        """The number of the second row of names; 0 without one."""
+        return self.names_rows[1] if len(self.names_rows) == 2 else 0
 
     def say(self, what: str, key: str | None = None, proposed: str = "") -> None:
         """Add a property that was detected."""
@@ -102,7 +121,9 @@ def check_dialect(where: str, spec: Mapping[str, Any]) -> None:
         )
     if asked.header_row is not None and not asked.header:
         raise ConfigError(f"{where}: header_row is where the header stands, and header: none says there is none.")
-    if asked.units_row is not None and 0 < asked.units_row <= (asked.header_row or asked.skip_rows or 0):
+    if list(asked.names_rows) != sorted(asked.names_rows):
+        raise ConfigError(f"{where}: header_row is {list(asked.names_rows)}: name both rows, the upper one first.")
+    if asked.units_row is not None and 0 < asked.units_row <= max(*asked.names_rows, asked.skip_rows or 0, 0):
         raise ConfigError(f"{where}: units_row is {asked.units_row}, but the row of units stands below the header.")
     for place, column in (asked.rename or {}).items():
         if not re.fullmatch("[1-9][0-9]*", str(place)) or not isinstance(column, str) or not column.strip():

@@ -77,6 +77,15 @@ def is_web(path: object) -> bool:
     return str(path).startswith(("https://", "http://"))
 
 
+def key_of_place(table: str) -> str:
+    """Return the key of a data set that takes a file, URL or source.
+
+    >>> key_of_place("https://host.org/table.csv"), key_of_place("sklearn:wine")
+    ('path', 'source')
+    """
+    return "source" if ":" in table and not is_web(table) and not Path(table).exists() else "path"
+
+
 def is_remote(path: str | Path) -> bool:
     """Return whether a path is the URL of an object.
 
@@ -92,7 +101,8 @@ def with_copies(spec: Mapping[str, Any], copy_of: Callable[[str], Path | str]) -
     >>> with_copies({"path": "s3://bucket/table.csv", "target": "y"}, lambda url: Path(url[5:]))["path"]
     'bucket/table.csv'
     """
-    return {**spec, **{key: str(copy_of(spec[key])) for key in _KEYS if is_remote(spec.get(key) or "")}}
+    labels = {"labels": with_copies(spec["labels"], copy_of)} if spec.get("labels") else {}
+    return {**spec, **labels, **{key: str(copy_of(spec[key])) for key in _KEYS if is_remote(spec.get(key) or "")}}
 
 
 def with_downloads(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:

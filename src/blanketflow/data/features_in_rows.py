@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
 
 from ..core.cards import CATEGORICAL, INTEGER
 from ..core.column import WideColumns
-from ..core.errors import DataError
+from ..core.errors import DataError, shown
 from ..core.printable import listed
 from ..core.table import Column, categorical
 from .column_roles import setting, texts_of
-from .columns import check_names, named_column, number_repeated
+from .columns import check_names, named_column, names_of, number_repeated, with_more
 from .columns_of_text import columns_of_rows, is_number
 from .dialect import ROW_NAMES, Dialect, FoundOut
 from .formats.loaded import Loaded, matrix_columns
@@ -24,8 +24,12 @@ from .missing_markers import MissingMarkers, texts_found
 
 #: The values of the key `orient`.
 IN_ROWS = "features-in-rows"
-#: How many ids a message names.
-_NAMED = 5
+#: How many ids a message names, and how many of what lines of a series matrix say.
+_NAMED, _SAID = 5, 12
+#: Such lines of a series matrix have a name in each cell, as in "age: 61".
+_CHARACTERISTICS = "characteristics"
+#: The line that has the ids of the samples, as the table has.
+_IDS = "geo_accession"
 #: The fewest columns of a table that may lie on its side, the share of them that must be numbers, and how many ids of
 #: features are looked at.
 _FEWEST, _MOST_NUMBERS, _LOOKED_AT, _MOST_COLUMNS = 6, 0.6, 50, 2_000
@@ -62,19 +66,27 @@ def lies_on_its_side(loaded: Loaded) -> FoundOut | None:
         f"features may stand in rows: {called} names {first.n_rows:,} of them, such as {ids[0]!r}, and "
         f"{len(numbers):,} columns such as {numbers[0]!r} hold numbers",
         "orient",
-        f"If each column is a sample, set orient: {IN_ROWS}, and labels: {{path: FILE, by: COLUMN, target: COLUMN}} "
-        "for the samples' labels; if each row is one, set orient: samples-in-rows.",
+        f"If each column is a sample, set orient: {IN_ROWS}, and {_where_labels_are(loaded)}; if each row is one, set "
+        "orient: samples-in-rows.",
     )
+
+
+def _where_labels_are(loaded: Loaded) -> str:
+    elsewhere = "labels: {path: FILE, by: COLUMN, target: COLUMN} for the samples' labels"
+    told = list(_said_of_samples(loaded.of_samples))
+    said = f"target to what its lines !Sample_ say of samples: {listed(told, _SAID)}; or "
+    return (said if told else "") + elsewhere
 
 
 def _share(matches: Callable[[str], Any], texts: Sequence[str]) -> float:
     return sum(1 for text in texts if matches(text)) / max(len(texts), 1)
 
 
-def turned(name: str, loaded: Loaded, spec: Mapping[str, Any], by: str, ids: Collection[str]) -> Loaded:
+def turned(name: str, loaded: Loaded, spec: Mapping[str, Any], by: str, ids: Collection[str] | None) -> Loaded:
     """Return a table with a row for each sample, of one with a row for each feature.
 
     The samples' names become the column `by`. Columns of text are left out unless most are, or `ids` has their name.
+    With `ids` of None there is no table of labels, and what lines of a series matrix say of samples is taken.
     """
     asked, found = spec.get("feature_names"), [one for one in loaded.found if one.what != ROW_NAMES]
     first = (
@@ -84,7 +96,7 @@ def turned(name: str, loaded: Loaded, spec: Mapping[str, Any], by: str, ids: Col
     others = [column for column in loaded.columns if column.name != first.name]
     numbers = [column for column in others if column.kind != CATEGORICAL]
     are_mixed = len(numbers) < len(others) / 2  # a row of texts makes labels of all cells
-    samples = [c for c in others if c.kind != CATEGORICAL or are_mixed or c.name in ids]
+    samples = [c for c in others if c.kind != CATEGORICAL or are_mixed or c.name in (ids or ())]
     if not samples or by in features:
         what = f"no column but {first.name!r}" if not samples else f"a feature called {by!r}, as the samples' ids are"
         raise DataError(f"{name}: the table has {what}. Look whether its features stand in rows, as orient says.")
@@ -109,7 +121,63 @@ def turned(name: str, loaded: Loaded, spec: Mapping[str, Any], by: str, ids: Col
     columns = matrix_columns(X[:, ~have_text], features, [*more, own]) if features else [*more, own]
     if told := texts_found(loaded.markers):
         found.append(FoundOut(told, "missing_values"))
-    return loaded._replace(columns=columns, aside=loaded.aside | {by}, markers={}, found=found, row_names=None)
+    said, markers = [], MissingMarkers()
+    if ids is None:
+        taken, as_text = {*features, by}, setting(spec, "categorical")
+        said, markers = _columns_of_samples(name, loaded, [column.name for column in samples], taken, as_text)
+    if said and spec.get("target") not in (told := names_of(said)):
+        what = f"its lines !Sample_ say of each sample: {listed(told, _SAID)}"
+        found.append(FoundOut(what, "target", "They are no features; to predict one of them, name it by target."))
+    return loaded._replace(
+        columns=with_more(columns, said),
+        aside=loaded.aside | {by, *names_of(said)},
+        markers=markers.found,
+        found=found,
+        row_names=None,
+    )
+
+
+def _said_of_samples(lines: Sequence[Sequence[str]]) -> dict[str, dict[int, str]]:
+    """Return what the lines of a series matrix say, by name and the place of the sample, unless it is one for all.
+
+    >>> _said_of_samples([["title", "a", "b"], ["characteristics_ch1", "age: 61", "age: 48"], ["status", "ok", "ok"]])
+    {'title': {0: 'a', 1: 'b'}, 'age': {0: '61', 1: '48'}}
+    """
+    said: dict[str, dict[int, str]] = {}
+    for line, *cells in lines:
+        if line == _IDS:
+            continue
+        of_line: set[str] = set()
+        for at, cell in enumerate(cells):
+            named, is_named, value = cell.partition(": ") if line.startswith(_CHARACTERISTICS) else (line, "", cell)
+            name, value = (named.strip(), value.strip()) if is_named else (line, cell)
+            if name not in of_line and at in said.get(name, {}):  # which another line says, as of a second channel
+                name = next(one for n in count(2) if at not in said.get(one := f"{name}_{n}", {}))
+            of_line.add(name)
+            if value:
+                said.setdefault(name, {})[at] = value
+    n_samples = max((len(line) - 1 for line in lines), default=0)
+    return {name: by for name, by in said.items() if len({by.get(at) for at in range(n_samples)}) > 1}
+
+
+def _columns_of_samples(
+    name: str, loaded: Loaded, ids: Sequence[str], taken: Collection[str], as_text: Collection[str]
+) -> tuple[list[Column], MissingMarkers]:
+    """Return what the lines of a series matrix say of the samples, by their ids where a line has these."""
+    markers = MissingMarkers()
+    own = next((line for line in loaded.of_samples if {*ids} <= {*line[1:]}), None)
+    said = _said_of_samples(loaded.of_samples)
+    if own is None and any(len(line) - 1 != len(ids) for line in loaded.of_samples):
+        raise DataError(
+            f"{name}: the lines !Sample_ have no ids of the table's {len(ids)} samples, such as {shown(ids[0])}, nor "
+            "as many cells. Remove these lines, or name the samples in labels: {path: ..., by: COLUMN, target: COLUMN}."
+        )
+    if not said:
+        return [], markers
+    places = range(len(ids)) if own is None else [own.index(one) - 1 for one in ids]
+    names = [f"Sample_{one}" if one in taken else one for one in said]
+    rows = ([by.get(at, "") for by in said.values()] for at in places)
+    return columns_of_rows(name, names, rows, as_text, markers), markers
 
 
 def _feature_names(name: str, column: Column, spec: Mapping[str, Any], found: list[FoundOut]) -> list[str]:

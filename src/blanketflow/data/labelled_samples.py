@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..core.column import WideColumns
 from ..core.errors import ConfigError, DataError, did_you_mean, shown
 from ..core.printable import listed
 from ..core.table import Column, Table
 from .cell_meanings import CELL_KEYS
 from .column_roles import texts_of
-from .columns import named_column, names_of
+from .columns import named_column, names_of, with_more
 from .dialect import KEYS, ROW_NAMES, FoundOut
 from .formats.loaded import Loaded
 
@@ -124,7 +122,7 @@ def joined(name: str, loaded: Loaded, labels: Loaded, asked: Mapping[str, Any]) 
     table = table if len(matched) == len(rows) else table.take(matched)
     more = [column.take(rows[matched]) for column in taken]
     return loaded._replace(
-        columns=_with(table.columns, more),
+        columns=with_more(table.columns, more),
         target=asked.get("target") or loaded.target,
         aside=loaded.aside | ({by} if is_column else set()) | ({column.name for column in taken} - given),
         notes=(*loaded.notes, *labels.notes),
@@ -148,9 +146,3 @@ def _taken(where: str, names: Collection[str], labels: Loaded, asked: Mapping[st
             f"rename: {{{known.index(column) + 1}: NAME}}."
         )
     return [column for column in labels.columns if column.name not in repeated | {columns_of_ids(asked)[1]}]
-
-
-def _with(columns: Sequence[Column], more: Sequence[Column]) -> Sequence[Column]:
-    if isinstance(columns, WideColumns):
-        return replace(columns, more=(*columns.more, *more))
-    return [*columns, *more]

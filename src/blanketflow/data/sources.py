@@ -134,8 +134,10 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
 
     Files in object storage are given by their URLs, downloaded files by their cached copies. Raises as `locate` does.
     """
+    labels = labels_spec(spec)
+    of_labels = source_files(f"{name}: labels", labels) if labels else []
     if is_remote(spec.get("path") or ""):
-        return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else [])]
+        return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else []), *of_labels]
     source = locate(name, spec)
     if source.kind in ("sklearn", "simulate"):
         return []
@@ -144,12 +146,8 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
         return [str(source.path), target]
     file = source.user_file
     beside = companions(source.kind, file.beside, with_downloads(name, spec)) if source.is_file else []
-    beside = [one for one in beside if str(one) not in file.called]  # in the archive
-    labels = labels_spec(spec)
-    beside = [*beside, *(source_files(f"{name}: labels", labels) if labels else [])]
-    if source.path.is_dir():
-        return [*map(str, beside)]
-    return [str(file.stored), *map(str, beside)]
+    more = [*(str(one) for one in beside if str(one) not in file.called), *of_labels]  # others are in the archive
+    return more if source.path.is_dir() else [str(file.stored), *more]
 
 
 def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
@@ -280,7 +278,7 @@ def prepared(name: str, loaded: Loaded, spec: Mapping[str, Any], read: Callable[
     """Return a table turned and joined with its labels, as its spec says; `read` reads these."""
     labels = read() if read and spec.get("labels") is not None else None
     if spec.get("orient") == IN_ROWS:
-        by, ids = samples_named(name, labels, spec["labels"]) if labels else ("sample", set[str]())
+        by, ids = samples_named(name, labels, spec["labels"]) if labels else ("sample", None)
         loaded = turned(name, loaded, spec, by, ids)
     elif spec.get("orient") is None and (found := lies_on_its_side(loaded)):
         loaded = loaded._replace(found=[*loaded.found, found])
@@ -339,7 +337,7 @@ def _downloads(spec: Mapping[str, Any], copies: Mapping[str, Any]) -> list[str]:
         if is_web(url := spec.get(key)):
             digest = downloaded_digest(url, Path(copies[copy]) if copies else None)
             notes.append(f"downloaded from {redacted(url)}, SHA-256 {digest}")
-    return notes
+    return notes + (_downloads(spec["labels"], copies.get("labels") or {}) if spec.get("labels") else [])
 
 
 def rows_asked(name: str, spec: Mapping[str, Any]) -> int:

@@ -43,7 +43,7 @@ from .input_file import (
     readable,
 )
 from .missing_markers import MissingMarkers
-from .text_layout import Layout, layout_of, sample_of
+from .text_layout import Layout, joined_names, layout_of, sample_of
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
@@ -221,6 +221,10 @@ def _parse(
             raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
         if guard is not None:
             guard.row_ended()
+        lower = first
+        while reader.line_num < layout.second and (row := next(quoted, None)) is not None:
+            lower = row
+        first = first if lower is first else joined_names(first, lower)
         header = [cell.strip() for cell in first] if layout.has_header else [f"x{j}" for j in range(len(first))]
         n_names = len(header)
         n_above = reader.line_num if layout.has_header else n_above

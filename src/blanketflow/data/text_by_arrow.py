@@ -65,7 +65,7 @@ class Rows(NamedTuple):
         # Not by its reader of streams, whose threads wait for each other for ever after an error.
         for block in self._whole_rows():
             n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
-            if not block.strip() or n_above >= n_lines:  # nothing else, as above a long table of comments
+            if not block.strip(b"\r\n") or n_above >= n_lines:  # nothing else, as above a long table of comments
                 if n_above and b"\r" in block.replace(b"\r\n", b""):
                     raise _UnlikeError  # which ends a line as well
                 n_above = max(n_above - n_lines, 0)

@@ -31,6 +31,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 _SEPARATOR_LINE = re.compile(r"\"?sep=(?P<sep>[^\w\"'\r\n.+-])\"?[,;\t|]*\s*", re.IGNORECASE).fullmatch
 _LIST_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])").search
 _NO_UNIT = re.compile(r"\W*(units?)?\W*|[\[(].*[\])]", re.IGNORECASE).fullmatch
+_OF_SAMPLES = re.compile(r"!Sample_.", re.IGNORECASE).match
 _SERIES_MATRIX = re.compile(r"^!series_matrix_table_begin\b", re.IGNORECASE | re.MULTILINE).search
 
 
@@ -47,6 +48,8 @@ class Layout(NamedTuple):
     units: int = 0
     #: The sign around cells; None if quotes are signs like others.
     quote: str | None = '"'
+    #: The number of the line of the second row of names, from 1; 0 for none.
+    second: int = 0
 
 
 def sample_of(raw: BinaryIO) -> bytes:
@@ -76,8 +79,10 @@ def layout_of(sample: bytes, dialect: Dialect) -> Layout:
             dialect.say(f"a first line sep={separator}", "sep")
     if not comment and text.startswith("!") and _SERIES_MATRIX(text):
         comment = "!"
-        dialect.say("the table of a series matrix, whose lines with ! are left out", "comment")
-    skipped = dialect.header_row - 1 if dialect.header_row else dialect.skip_rows
+        dialect.say("the table of a series matrix, below lines with !", "comment")
+    if comment == "!" and _SERIES_MATRIX(text):
+        dialect.of_samples = said_of_samples(lines)
+    skipped = dialect.n_above
     if skipped is not None:
         n_above = skipped
     elif not comment and not n_above and (n_above := _comments_above(lines, dialect, separator)):
@@ -88,23 +93,62 @@ def layout_of(sample: bytes, dialect: Dialect) -> Layout:
     rest = "".join(kept)
     delimiter = separator or find_delimiter(rest.lstrip("\r\n"), dialect)
     places, rows = _rows(kept, delimiter, quote, cut=len(sample) >= SAMPLE_BYTES)
-    titles = 0
-    if skipped is None and dialect.header and (titles := titles_above(rows)):
-        n_above += places[titles - 1]
-        say_titles(dialect, titles, n_above)
-        places, rows = [place - places[titles - 1] for place in places[titles:]], rows[titles:]
-    has_header = dialect.header and (skipped is not None or not lacks_names(rows, dialect))
+    numbers = [n_above + place for place in places]
+    second = dialect.second_row
+    if skipped is None and dialect.header:
+        starts = [end - sum(map(_line_breaks, row)) for end, row in zip(numbers, rows, strict=True)]
+        titles, second = find_names(rows, starts, dialect)
+        n_above = numbers[titles - 1] if titles else n_above
+        numbers, rows = numbers[titles:], rows[titles:]
+    has_header = dialect.header and (skipped is not None or second > 0 or not lacks_names(rows, dialect))
     units = dialect.units_row or 0
-    if dialect.units_row is None and has_header and are_units(rows):
-        units = n_above + places[1]
-        say_units(dialect, rows[1], units)
-    return Layout(delimiter, n_above, comment, has_header, units, quote)
+    names = next((at for at, number in enumerate(numbers) if number >= second), 0)
+    if dialect.units_row is None and has_header and are_units(rows[names:]):
+        units = numbers[names + 1]
+        say_units(dialect, rows[names + 1], units)
+    return Layout(delimiter, n_above, comment, has_header, units, quote, second)
 
 
-def say_titles(dialect: Dialect, n_titles: int, n_above: int) -> None:
+def _line_breaks(cell: str) -> int:
+    return cell.count("\n")
+
+
+def find_names(rows: Sequence[Sequence[str]], numbers: Sequence[int], dialect: Dialect) -> tuple[int, int]:
+    """Return how many rows stand above the header, and the number of a second row of names, or 0; both are reported.
+
+    `numbers` are those of the rows in their file.
+    """
+    titles = titles_above(rows)
+    two = two_rows_of_names(rows)
+    upper, lower = rows[two : two + 2] if two is not None else ((), ())
+    if two is not None and (not _are_whole(lower, upper) or _repeats(upper)):
+        if two:
+            say_titles(dialect, two, numbers[two - 1])
+        name = next(name for name, below in zip(joined_names(upper, lower), lower, strict=False) if below.strip())
+        both = f"header_row: [{numbers[two]}, {numbers[two + 1]}]"
+        dialect.say(f"names in two rows, joined as in {name!r} by {both}", "header_row")
+        return two, numbers[two + 1]
+    if titles:
+        is_joined = two == titles - 1
+        join = f" (header_row: [{numbers[titles - 1]}, {numbers[titles]}] joins its names to those below)"
+        say_titles(dialect, titles, numbers[titles - 1], join if is_joined else "")
+    return titles, 0
+
+
+def said_of_samples(lines: Sequence[str]) -> list[list[str]]:
+    r"""Return the lines of a series matrix on its samples: what each is called, and a cell for each sample.
+
+    >>> said_of_samples(['!Sample_title\t"a"\t"b"\n', "!Series_title\tc\n"])
+    [['title', 'a', 'b']]
+    """
+    rows = [next(csv.reader([line], delimiter="\t"), []) for line in lines if _OF_SAMPLES(line)]
+    return [[row[0][len("!Sample_") :], *map(str.strip, row[1:])] for row in rows]
+
+
+def say_titles(dialect: Dialect, n_titles: int, n_above: int, more: str = "") -> None:
     """Report rows above the header."""
     what = f"{n_titles} rows above the header" if n_titles > 1 else "a row above the header"
-    dialect.say(f"{what}, left out by skip_rows: {n_above}", "skip_rows")
+    dialect.say(f"{what}, left out by skip_rows: {n_above}{more}", "skip_rows")
 
 
 def say_units(dialect: Dialect, row: Sequence[str], number: int) -> None:
@@ -246,6 +290,65 @@ def _is_title(row: Sequence[str], width: int) -> bool:
     """Whether a row above a table has far fewer cells with a text than the table."""
     n = sum(1 for cell in row if cell.strip())
     return (n <= width // 2 and n < width - 1) or (n == 1 and width == 2 and len(row) == 1)
+
+
+def joined_names(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
+    """Return names in two rows, joined: a merged cell of the upper row reaches to the right while the lower has names.
+
+    >>> joined_names(["id", "Pressure", "", "sex"], ["", "sys", "dia", ""])
+    ['id', 'Pressure_sys', 'Pressure_dia', 'sex']
+    """
+    names, above = [], ""
+    for top, name in itertools.zip_longest(map(str.strip, upper), map(str.strip, lower), fillvalue=""):
+        above = top or above
+        names.append("_".join(filter(None, (above if name else top, name))))
+        above = above if name else ""
+    return names
+
+
+def two_rows_of_names(rows: Sequence[Sequence[str]]) -> int | None:
+    """Return how many rows stand above two that plainly hold the names together; None if none do.
+
+    That is: merged or repeated cells above texts, of which some stand above numbers; together they name all columns.
+
+    >>> two_rows_of_names([["Before", "", "After", ""], ["a", "b", "a", "b"], *[["1", "2", "3", "4"]] * 3])
+    0
+    """
+    width = Counter(map(_width, rows[2:])).most_common(1)[0][0] if len(rows) > 2 else 0
+    for at in range(min(len(rows) - 2, _MOST_ABOVE)):
+        if _name_together(rows[at], rows[at + 1], rows[at + 2 :], width):
+            return at
+        if not _is_title(rows[at], width):
+            return None
+    return None
+
+
+def _name_together(upper: Sequence[str], lower: Sequence[str], below: Sequence[Sequence[str]], width: int) -> bool:
+    names = joined_names(upper, lower)
+    tops, texts = [cell.strip() for cell in upper], [cell.strip() for cell in lower]
+    given = [cell for cell in tops if cell]
+    is_title = len(given) == 1 and tops[0] != ""
+    is_merged = any(text and not top for top, text in itertools.zip_longest(tops, texts)) or len({*given}) < len(given)
+    if not given or is_title or not is_merged or not _are_whole(names) or len(names) < max(width, 2):
+        return False
+    n_numbers = 0
+    for at, text in enumerate(texts):
+        others = _cells(below, at)
+        if text and (_is_number(text) or text in _MISSING or text in others):
+            return False
+        n_numbers += bool(text) and sum(map(_is_number, others)) >= max(_FEWEST_ROWS, _MOST_NUMBERS * len(others))
+    return n_numbers > 0
+
+
+def _repeats(upper: Sequence[str]) -> bool:
+    """Whether a row has a text in each column but for the first one, and one of them twice, as for merged cells."""
+    return all(map(str.strip, upper[1:])) and len({*upper}) < len(upper)
+
+
+def _are_whole(names: Sequence[str], beside: Sequence[str] = ()) -> bool:
+    """Whether all columns have names, but for the first one, and they differ; `beside` is a row as long as theirs."""
+    names = [name.strip() for name in names]
+    return all(names[1:]) and len({*names}) == len(names) and len(names) >= _width(beside)
 
 
 def lacks_names(rows: Sequence[Sequence[str]], dialect: Dialect) -> bool:

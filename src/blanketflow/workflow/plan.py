@@ -16,6 +16,7 @@ from ..core.registry import further_table
 from ..core.rows import LEAVE_GROUP_OUT
 from ..data.download import with_copies
 from ..data.input_file import existing_file
+from ..data.labelled_samples import check_labels
 from ..data.splits import check_folds
 from ..reporting.tables import TABLES
 from ..selectors.compatibility import why_a_group_is_never_admitted
@@ -87,6 +88,7 @@ def _check_files(output: str, dataset: str, spec: Mapping[str, Any]) -> None:
     for key in ("source", "path", "target_path"):
         if spec[key] is not None:
             _check_name(dataset, key, spec[key])
+    check_labels(f"config: data set {dataset!r}", spec)
     if spec.get("labels"):
         _check_name(dataset, "path of labels", spec["labels"]["path"])
     if spec["path"] is not None:

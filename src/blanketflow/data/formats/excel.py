@@ -17,7 +17,7 @@ from ..columns import UNNAMED, check_names, name_rows, names_in_header
 from ..columns_of_text import columns_of_rows
 from ..dialect import ROW_NAMES, Dialect
 from ..input_file import Unpacking
-from ..text_layout import are_units, lacks_names, say_titles, say_units, titles_above
+from ..text_layout import are_units, find_names, joined_names, lacks_names, say_units
 from .loaded import Loaded, TableFile
 
 #: Rows of a sheet; a file may state any number.
@@ -149,19 +149,23 @@ def _text(cell: Any) -> str:
 
 def _table(name: str, rows: Iterator[tuple[int, list[str]]], dialect: Dialect) -> tuple[list[str], Iterator[list[str]]]:
     """Return the names of a table that may begin in any column, and its rows of the same length."""
-    skipped = dialect.header_row - 1 if dialect.header_row else dialect.skip_rows
+    skipped, second = dialect.n_above, dialect.second_row
     rows = ((number, row) for number, row in rows if number > (skipped or 0) and number != dialect.units_row)
     numbered = list(islice(rows, _SAMPLE_ROWS))
     sample = [row for _, row in numbered]
     if not sample:
         raise DataError(f"{name}: the sheet is empty. It needs a header with column names and rows below it.")
+    if skipped is None and dialect.header:
+        left = min(at for row in sample for at, cell in enumerate(row) if cell.strip())
+        titles, second = find_names([row[left:] for row in sample], [number for number, _ in numbered], dialect)
+        numbered = numbered[titles:]
+    names = [row for number, row in numbered if number <= second]
+    if len(names) > 1:
+        numbered[: len(names)] = [(second, joined_names(names[0], names[-1]))]
+    sample = [row for _, row in numbered]
     start = _start(sample)
-    if skipped is None and dialect.header and (n_titles := titles_above([row[start:] for row in sample])):
-        say_titles(dialect, n_titles, numbered[n_titles - 1][0])
-        numbered, sample = numbered[n_titles:], sample[n_titles:]
-        start = _start(sample)
     cells = [row[start:] for row in sample]
-    has_header = dialect.header and (skipped is not None or not lacks_names(cells, dialect))
+    has_header = dialect.header and (skipped is not None or second > 0 or not lacks_names(cells, dialect))
     if has_header and dialect.units_row is None and are_units(cells):
         say_units(dialect, cells[1], numbered[1][0])
         del numbered[1]
@@ -179,8 +183,8 @@ def _table(name: str, rows: Iterator[tuple[int, list[str]]], dialect: Dialect) -
                 )
             yield (row + [""] * (width - len(row)))[start:width]
 
-    names = [cell.strip() for cell in header[start:width]]
-    return (names if has_header else [f"x{j}" for j in range(len(names))]), fitted()
+    header = [cell.strip() for cell in header[start:width]]
+    return (header if has_header else [f"x{j}" for j in range(len(header))]), fitted()
 
 
 def _start(rows: Sequence[list[str]]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.cards import INTEGER, NUMERIC
-from ...core.column import WideColumns
 from ...core.convert import MOST_WHOLE, as_table
 from ...core.errors import BlanketflowError, ConfigError, DataError
 from ...core.formats import FORMATS, find_format
@@ -20,6 +19,7 @@ from ...core.table import Column, categorical
 from ..arrays import checked_csc
 from ..arrow import columns_from_arrow
 from ..column_roles import setting
+from ..columns import with_more
 from ..columns_of_text import column_of_texts
 from ..dialect import Dialect, FoundOut
 from ..missing_markers import Found, MissingMarkers, Suspects
@@ -67,6 +67,8 @@ class Loaded(NamedTuple):
     found: Sequence[FoundOut] = ()
     #: The names of the rows, of a table whose first column has no name.
     row_names: Column | None = None
+    #: What a series matrix says of its samples: as of the `Dialect`.
+    of_samples: Sequence[Sequence[str]] = ()
 
 
 def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any], unpacked: Path | None = None) -> Loaded:
@@ -93,7 +95,9 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any], unpacke
         raise DataError(
             f"{name}: {path} is not a readable {called} file ({said.rstrip('.')}). Save it again."
         ) from error
-    return found._replace(markers=markers.found, found=file.dialect.found, row_names=file.dialect.row_names)
+    dialect = file.dialect
+    found = found._replace(row_names=dialect.row_names, of_samples=dialect.of_samples)
+    return found._replace(markers=markers.found, found=dialect.found)
 
 
 def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
@@ -141,10 +145,7 @@ def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequ
         X.data = as_whole(X.data)
     else:
         X = np.asfortranarray(as_whole(X))  # only columns are read from now on
-    columns = as_table(X, list(names)).columns
-    if isinstance(columns, WideColumns):
-        return replace(columns, more=tuple(more))
-    return [*columns, *more]
+    return with_more(as_table(X, list(names)).columns, more)
 
 
 def continuous_column(

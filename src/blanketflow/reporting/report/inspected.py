@@ -56,7 +56,6 @@ def render_inspected(seen: Inspected) -> str:
     """Return one HTML page that loads nothing from elsewhere and needs no JavaScript."""
     own = html.own()
     drawn = {one.name: drawn_values(one) for one in seen.distributions}
-    settled = {one.kind for one in seen.settle}
     return (
         html.environment()
         .get_template("inspected.html")
@@ -66,8 +65,8 @@ def render_inspected(seen: Inspected) -> str:
             scripts=(own,),
             seen=seen,
             target=drawn.get(seen.target) if seen.target is not None else None,
-            settle=[(_WORDS.get(one.kind, one.kind), one) for one in seen.settle],
-            others=[finding for finding in seen.findings if finding.kind not in settled],
+            settle=[(in_words(one.kind), one) for one in seen.settle],
+            others=others(seen.findings, seen.settle),
             missing=_missing(seen),
             groups=[(group[:_MOST_NAMES], max(len(group) - _MOST_NAMES, 0)) for group in seen.copies[:_MOST_GROUPS]],
             n_more_groups=max(len(seen.copies) - _MOST_GROUPS, 0),
@@ -76,12 +75,27 @@ def render_inspected(seen: Inspected) -> str:
     )
 
 
+def in_words(kind: str) -> str:
+    """Return what a kind of finding is called.
+
+    >>> in_words("date"), in_words("unknown-kind")
+    ('dates as text', 'unknown-kind')
+    """
+    return _WORDS.get(kind, kind)
+
+
+def others(findings: Sequence[Finding], settle: Sequence[ToSettle]) -> list[Finding]:
+    """Return the findings that ask for nothing."""
+    settled = {one.kind for one in settle}
+    return [finding for finding in findings if finding.kind not in settled]
+
+
 def _found(seen: Inspected) -> Mapping[str, list[str]]:
     """Return what is to settle of each column, in words."""
     kinds: dict[str, list[str]] = {}
     for one in seen.settle:
         for name in one.columns:
-            kinds.setdefault(name, []).append(_WORDS.get(one.kind, one.kind))
+            kinds.setdefault(name, []).append(in_words(one.kind))
     return kinds
 
 
