@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
     from .api.get_selector import get_selector
+    from .api.read_gmt import read_gmt
     from .api.read_search import read_search
     from .api.read_table import read_table
     from .api.sample_curve import sample_curve
@@ -39,7 +40,8 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITON
     "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures",
     "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "Search", "StabilitySelection", "Stepwise",
     "TIEStar", "TrueBlanket", "agree", "blankets", "compare", "count", "fit_statistics", "get_ci_test", "get_selector",
-    "list_ci_tests", "list_selectors", "merge", "pack", "read_search", "read_table", "sample_curve", "select"]
+    "list_ci_tests", "list_selectors", "merge", "pack", "read_gmt", "read_search", "read_table", "sample_curve",
+    "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {
@@ -54,6 +56,7 @@ _ELSEWHERE = {
     "merge": ".api.statistics",
     "pack": ".api.statistics",
     "Search": ".search.search",
+    "read_gmt": ".api.read_gmt",
     "read_search": ".api.read_search",
     "read_table": ".api.read_table",
     "sample_curve": ".api.sample_curve",

@@ -110,3 +110,11 @@ def test_a_long_tail_and_scores_with_a_top_have_no_codes(top):
     ):
         for _ in range(20):
             assert suspected_cells([Column("a", "numeric", draw().astype(float))]).cells == {}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("more", [[1e308, 1.7e308], [np.inf, -np.inf], [np.nan], []])
+def test_huge_infinite_and_missing_numbers_do_not_hide_codes(more):
+    values = np.array([*np.arange(0.5, 10, 0.5), -200.0, -200.0, -200.0, *more])
+    found = suspected_cells([Column("a", "numeric", values)]).cells
+    assert found == {"a": {"-200": 3}} or 1e308 in more  # beside which -200 is near 0

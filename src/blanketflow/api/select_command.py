@@ -21,6 +21,7 @@ from ..core.table import COUNTS
 from ..data.column_roles import max_memory
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_lines
+from ..data.gene_sets import gene_sets_asked
 from ..data.missing_markers import markers_told
 from ..data.sources import read_source
 from ..reporting.export import ExportedBlanket
@@ -30,6 +31,7 @@ from ..search.search import Outcome, Search
 from ..selectors.judged.verdict import rests_on_in_words
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import peek
+from ..workflow.plan import with_gene_sets
 from ..workflow.sharded import check_no_shards
 from ..workflow.suitability import MAX_ROWS_CHANGES_NOTHING
 from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
@@ -203,8 +205,11 @@ def select(
     checked_dataset("table", dataset)  # of one target
     config = read_config(raw)
     check_no_shards(config)
-    begin = time.perf_counter()
-    outcome = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell)
+    begin, of_groups = time.perf_counter(), None
+    if gene_sets_asked(config.datasets["table"].get("feature_groups")):
+        config, facts = with_gene_sets(config, {"table": peek("table", config.datasets["table"], seed)})
+        of_groups = facts["table"].of_groups
+    outcome = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell, of_groups)
     search, features = outcome.search, outcome.sample.features
     say_once("select", *outcome.warned)
     return Selection(
@@ -279,11 +284,13 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
         return None
 
 
-def _searched_on_rows(config: Config, seed: int, n_jobs: int | None, tell: Teller) -> Outcome:
+def _searched_on_rows(
+    config: Config, seed: int, n_jobs: int | None, tell: Teller, of_groups: str | None = None
+) -> Outcome:
     """Search on all rows of a table, or on each fold's."""
     spec, search = config.datasets["table"], _search(config, seed)
     source = read_source("table", spec, seed)
-    notes = [found_line(source.found), markers_told(source.markers)]
+    notes = [found_line(source.found), markers_told(source.markers), of_groups]
     notes += in_lines(map(Finding.as_dict, findings(source)), as_options=True)
     are_counted = spec.get("weights_are") == COUNTS
     of_rows = source.groups, are_counted, source.gaps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..ci.effect import MIN_EFFECT
@@ -141,6 +142,15 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "drop": ([], Parameter("names", "Columns to leave out.")),
     "categorical": ([], Parameter("names", "Numeric columns to treat as categorical.")),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
+    "feature_groups": (
+        None,
+        replace(
+            PRIOR["feature_groups"],
+            kind="groups-or-gmt",
+            doc="Features that come into the answer and stay out of it together: {name: [features]}; prefix* as in "
+            "include; or gene sets: sets.gmt, or {gmt: sets.gmt, sets: [names]}.",
+        ),
+    ),
     "groups": (
         None,
         Parameter(

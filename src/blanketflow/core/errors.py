@@ -263,6 +263,11 @@ def correction(value: Any, kind: str) -> str:
         return f" Write {value.lower()} without quotes, and behind --config {value.capitalize()}."
     if kind in ("text", "text-or-names", "choice") and isinstance(value, bool | int | float | datetime.date):
         return " If it is a name, put it in quotes."
+    if kind == "groups" and ".gmt" in str(value):
+        return (
+            " A .gmt file is a key of the data set, as in --data-set feature_groups=sets.gmt; in Python, read it by "
+            "bf.read_gmt(PATH, X.columns)."
+        )
     if kind == "texts":
         held = value if isinstance(value, list) and value else ["NA"]
         return f" Put each text in quotes, such as [{', '.join(_quoted(one) for one in held[:3])}]."

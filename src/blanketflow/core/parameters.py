@@ -23,7 +23,7 @@ class Parameter:
     ``tiers`` (lists of names), ``groups`` (names to lists of names), ``costs`` (names to numbers >= 0), ``size``
     (bytes, or text such as 2GB), ``roles`` (names, or a mapping of them), ``texts-by-name`` and ``choice-by-name``
     (one for all, or a mapping of names), ``feature-counts`` (an integer, a list of these, or "auto"), ``row-or-two``
-    (the number of a row, or a list of two) or ``any``.
+    (the number of a row, or a list of two), ``groups-or-gmt`` (groups, or a .gmt file of them) or ``any``.
     `at_least` and `at_most` are closed bounds, `above` and `below` open ones. `choices` are the texts of a ``choice``,
     or texts that an ``integer`` also allows. `more` is a function that returns choices of installed packages;
     ``"module:NAME"`` is then allowed too.
@@ -77,6 +77,10 @@ class Parameter:
             names = Parameter("names", "")
             are_named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
             return are_named and all(map(names._right_kind, value.values()))
+        if self.kind == "groups-or-gmt":
+            if isinstance(value, Mapping) and isinstance(value.get("gmt"), str):
+                return value.keys() <= {"gmt", "sets"} and Parameter("names", "")._right_kind(value.get("sets", []))
+            return isinstance(value, str) or Parameter("groups", "")._right_kind(value)
         if self.kind == "texts-by-name":
             return Parameter("groups" if isinstance(value, Mapping) else "texts", "")._right_kind(value)
         if self.kind == "choice-by-name":
@@ -121,6 +125,7 @@ class Parameter:
             "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
             "groups": "a mapping of names to lists of names",
+            "groups-or-gmt": "a mapping of names to lists of names, a .gmt file, or {gmt: FILE, sets: [NAMES]}",
             "texts-by-name": "a list of texts, or a mapping of names to lists of texts",
             "costs": "a mapping of names to numbers of at least 0",
             "roles": "a list of names, or a mapping of names to roles",

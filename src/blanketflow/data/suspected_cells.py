@@ -167,8 +167,9 @@ def _codes_of(column: Column, most_rows: int) -> tuple[_Codes | None, bool]:
     """Return the possible codes of a column of numbers, None without any; and whether some are below zero."""
     values = np.asarray(column.values)
     values = values[:: -(-len(values) // most_rows) or 1]
-    if values.dtype.kind == "f" and not np.isfinite(values.sum()):
-        values = values[np.isfinite(values)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        has_gaps = values.dtype.kind == "f" and not np.isfinite(values.sum())
+    values = values[np.isfinite(values)] if has_gaps else values
     if not len(values):
         return None, False
     low, high = values.min().item(), values.max().item()

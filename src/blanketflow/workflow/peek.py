@@ -75,6 +75,7 @@ class Facts:
     nonzero cells of a sparse matrix, and `truth` is the true neighbourhood of the target. With remedies if wrong:
     `markers`, texts that were read as missing cells without being listed in the spec; `found`, details of the file
     format; `suspected`, cells that may be missing (`missing_key` is the YAML key for them).
+    `of_groups` says what was left out of gene sets.
     """
 
     n_rows: int
@@ -100,11 +101,12 @@ class Facts:
     found: str | None = None
     suspected: str | None = None
     missing_key: str | None = None
+    of_groups: str | None = None
 
     @property
     def told(self) -> tuple[str | None, ...]:
         """Notes on how the table was read, one line each."""
-        return self.found, self.markers, self.suspected
+        return self.found, self.markers, self.suspected, self.of_groups
 
     @property
     def n_cells(self) -> int:

@@ -15,6 +15,7 @@ from ..core.errors import ConfigError, Faults, ParameterError, as_config_error, 
 from ..core.registry import further_table
 from ..core.rows import LEAVE_GROUP_OUT
 from ..data.download import with_copies
+from ..data.gene_sets import gene_sets_asked, groups_of_sets
 from ..data.input_file import existing_file
 from ..data.labelled_samples import check_labels
 from ..data.splits import check_folds
@@ -147,6 +148,7 @@ def _check_joined_splits(plan: Plan) -> None:
 
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
     """Return the plan of a checked configuration and its facts; raises as `make_plan` does."""
+    config, facts = with_gene_sets(config, facts)
     config = with_chosen_tests(config, facts)
     plan, faults = Plan(config, facts, scripts), Faults()
     for dataset in config.datasets:
@@ -155,6 +157,26 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
     faults.refuse()
     _check_joined_splits(plan)
     return plan
+
+
+def with_gene_sets(config: Config, facts: dict[str, Facts]) -> tuple[Config, dict[str, Facts]]:
+    """Return a configuration whose `feature_groups` are those of the .gmt files that it names, and facts that say so.
+
+    Raises `ConfigError` or `DataError` with a line for each data set whose gene sets cannot be groups.
+    """
+    datasets, known, faults = dict(config.datasets), dict(facts), Faults()
+    for name, spec in config.datasets.items():
+        asked, features = gene_sets_asked(spec.get("feature_groups")), facts[name].feature_names
+        if asked is None:
+            continue
+        with faults.noted():
+            if features is None:
+                raise ConfigError(f"{name}: the table's features have no names, and gene sets need some.")
+            groups, told = groups_of_sets(name, *asked, features)
+            datasets[name] = {**spec, "feature_groups": groups}
+            known[name] = replace(facts[name], of_groups=told or None)
+    faults.refuse()
+    return replace(config, datasets=datasets), known
 
 
 def _pair(plan: Plan, dataset: str) -> None:
