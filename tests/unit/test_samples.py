@@ -244,6 +244,8 @@ def test_a_series_matrix_that_is_not_turned_says_where_its_labels_are():
         file.write("\n".join(wide) + "\n")
     told = found_line(read_columns("t", {"path": "series.txt"}).found)
     assert "features-in-rows, and target to what its lines !Sample_ say of samples: title, disease state, age" in told
+    with pytest.raises(DataError, match="target to what its lines !Sample_ say of samples: title, disease state, age"):
+        peek("t", {"path": "series.txt", "target": "age"})
 
 
 def test_labels_in_object_storage_are_inputs_by_the_rules_of_the_table(monkeypatch):

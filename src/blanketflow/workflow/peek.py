@@ -152,7 +152,8 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         else:
             as_text = setting(spec, "categorical")
             head = read_head(name, source.path, as_text, dialect, markers, setting(spec, "drop"))
-    seen = Loaded(head.columns, markers=markers.found, found=head.found, row_names=dialect.row_names)
+    seen = Loaded(head.columns, markers=markers.found, found=head.found)
+    seen = seen._replace(row_names=dialect.row_names, of_samples=dialect.of_samples)
     loaded = with_meanings(name, prepared(name, seen, spec), spec, source.kind)
     with with_proposals(loaded.found):
         target = target_name(name, spec, loaded.columns, None)
