@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from blanketflow.api.advice import ADVICE
 
-from .markdown import table
-
-BEGIN, END = "<!-- advice -->", "<!-- end of advice -->"
+from .markdown import between, table
 
 
 def choosing_text(present: str) -> str:
@@ -17,7 +14,7 @@ def choosing_text(present: str) -> str:
 
     Examples
     --------
-    >>> "| the features to keep to predict | any table |" in choosing_text(f"{BEGIN}{END}")
+    >>> "| the features to keep to predict | any table |" in choosing_text("<!-- advice --><!-- end of advice -->")
     True
     """
     rows = []
@@ -26,7 +23,7 @@ def choosing_text(present: str) -> str:
         why = f"{advice.why}; {advice.measured}" if advice.measured else advice.why
         rows.append((advice.want, advice.situation, f"[{advice.method}](methods/{advice.method}.md){options}", why))
     written = table(["you want", "table", "begin with", "why"], rows)
-    return re.sub(f"(?s){BEGIN}.*?{END}", lambda _: f"{BEGIN}\n{written}\n{END}", present)
+    return between(present, "advice", written)
 
 
 def main() -> None:

@@ -48,9 +48,11 @@ def card_pages() -> dict[str, str]:
         **{f"tests/{name}.md": test_page(found, methods) for name, found in tests.items()},
         "models/index.md": _index(
             "Models",
-            "Models score blankets on test rows (`models:`). `ppi`, `cpi` and the wrapper methods fit them too.",
+            "Models score blankets on test rows (`models:`). `ppi`, `cpi` and the wrapper methods fit them too. Models "
+            "of another kind of target are skipped. [Adding a model](../extending.md#a-model) says what they return.",
             "models",
             models,
+            {"targets": lambda card: ", ".join(card.tasks)},
         ),
         **{f"models/{name}.md": model_page(found) for name, found in models.items()},
     }
@@ -164,7 +166,7 @@ def _card_facts(card: Card, any_kind: str) -> dict[str, str]:
         "Guarantee": card.guarantee if card.family != "model" else "",
         "Cost": card.cost,
         "Columns": _kinds(card, any_kind),
-        "Tasks": "" if card.tasks == TASKS else " and ".join(card.tasks),
+        "Tasks": "" if card.tasks == TASKS else ", ".join(card.tasks),
     }
 
 

@@ -27,6 +27,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def between(present: str, name: str, text: str) -> str:
+    r"""Return a page with a text between two comments: the name, and "end of" the name.
+
+    Examples
+    --------
+    >>> between("a <!-- x --> old <!-- end of x --> b", "x", "new")
+    'a <!-- x -->\nnew\n<!-- end of x --> b'
+    """
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    return re.sub(f"(?s){begin}.*?{end}", lambda _: f"{begin}\n{text}\n{end}", present)
+
+
 def linked(reference: str) -> str:
     """Return a reference with its DOIs and arXiv numbers as links.
 

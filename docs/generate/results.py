@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
 
+from blanketflow.core.metrics import METRICS
 from blanketflow.data.artefact_columns import ARTEFACTS, COLUMNS, Column, Rows
 from blanketflow.data.provenance import WHAT, Provenance
-from blanketflow.models.metrics import METRICS
 from blanketflow.reporting.tables import TABLES
 from blanketflow.workflow.layout import path_of
 
@@ -90,8 +90,8 @@ def results_page() -> str:
         where = " and ".join(f"`{path_of(kind, table=name)}`" for kind in ("result_table", "result_table_csv"))
         parts += [f"### tables/{name}", f"{where}. One row for each {made.rows.each}.", _columns_of(made.rows)]
     directions = {True: "larger is better", False: "smaller is better"}
-    metrics = [(f"`{m.id}`", m.label, m.task, directions[m.higher_is_better]) for m in METRICS.values()]
-    parts += ["## Metrics", table(["id", "metric", "task", ""], metrics)]
+    metrics = [(f"`{m.id}`", m.label, ", ".join(m.tasks), directions[m.higher_is_better]) for m in METRICS.values()]
+    parts += ["## Metrics", table(["id", "metric", "target", ""], metrics)]
     metadata = [(f"`{field.name}`", _METADATA[field.name]) for field in fields(Provenance)]
     metadata += [(f"`{name}`", what) for name, what in _DIGESTS.items()]
     parts += [

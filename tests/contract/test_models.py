@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from blanketflow.core.cards import TASKS
+from blanketflow.core.cards import TARGET_KINDS, TASKS
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.models import build_estimator
@@ -31,7 +31,28 @@ def problem(n_classes, n=90, seed=0):
 
 
 def target_for(task, X, y):
-    return y if task == "classification" else 3.0 * X[:, 0] + 1000.0
+    """Return a target of the task that grows with the first column of X."""
+    if task in ("classification", "ordered"):
+        return y
+    if task == "survival":
+        target = np.empty(len(X), dtype=[("event", bool), ("time", float)])
+        target["event"], target["time"] = np.arange(len(X)) % 3 > 0, np.exp(-X[:, 0] / 4)
+        return target
+    if task == "count":
+        target = np.empty(len(X), dtype=[("count", float), ("exposure", float)])
+        target["exposure"] = 1.0 + np.arange(len(X)) % 2
+        target["count"] = np.round(target["exposure"] * np.exp(X[:, 0] / 4))
+        return target
+    if task == "share":
+        return 1 / (1 + np.exp(2 - X[:, 0]))
+    return 3.0 * X[:, 0] + 1000.0
+
+
+def answer(fitted, task, X):
+    """Return all that a model predicts."""
+    if task == "survival":
+        return np.column_stack([fitted.predict(X), fitted.predict_survival(X, np.array([0.1, 0.5, 0.9]))])
+    return fitted.predict_proba(X) if task in ("classification", "ordered") else fitted.predict(X)
 
 
 def test_all_are_there():
@@ -45,7 +66,7 @@ def test_card(name):
     assert card.family == "model"
     assert card.summary
     assert card.reference
-    assert set(card.tasks) <= set(TASKS)
+    assert set(card.tasks) <= set(TARGET_KINDS)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -75,9 +96,40 @@ def test_learns_numbers_whatever_their_unit(name):
 def test_same_seed_same_predictions_on_any_number_of_cores(name, task):
     X, y = problem(3)
     target = target_for(task, X, y)
-    method = "predict_proba" if task == "classification" else "predict"
-    first, second = (getattr(build_estimator(name, task, 7, n_jobs).fit(X, target), method)(X) for n_jobs in (1, 2))
+    first, second = (answer(build_estimator(name, task, 7, n_jobs).fit(X, target), task, X) for n_jobs in (1, 2))
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(("name", "task"), [(name, task) for name, task in PAIRS if task not in TASKS])
+def test_learns_the_order_of_targets_of_other_kinds(name, task):
+    X, y = problem(3)
+    X_new, y_new = problem(3, seed=1)
+    fitted = build_estimator(name, task, 0).fit(X, target_for(task, X, y))
+    predicted = fitted.predict(X_new)
+    truth = y_new if task == "ordered" else X_new[:, 0]
+    assert np.corrcoef(predicted, truth)[0, 1] > 0.8
+    assert np.all(np.isfinite(answer(fitted, task, X_new)))
+    if task in ("count", "share", "positive"):
+        assert np.all(predicted > 0)
+    if task == "share":
+        assert np.all(predicted < 1)
+
+
+@pytest.mark.parametrize(("name", "task"), PAIRS)
+def test_a_row_is_predicted_without_the_others(name, task):
+    X, y = problem(3, n=30)
+    fitted = build_estimator(name, task, 0).fit(X, target_for(task, X, y))
+    alone = np.concatenate([answer(fitted, task, X[at : at + 1]) for at in range(5)])
+    np.testing.assert_allclose(answer(fitted, task, X)[:5], alone, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, task in PAIRS if task == "count"])
+def test_counts_without_exposure_are_those_of_one_unit(name):
+    X, _ = problem(3)
+    counts = np.round(np.exp(X[:, 0] / 4))
+    of_one = np.array([(count, 1.0) for count in counts], dtype=[("count", float), ("exposure", float)])
+    bare, exposed = (build_estimator(name, "count", 0).fit(X, y).predict(X) for y in (counts, of_one))
+    np.testing.assert_allclose(bare, exposed, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("name", "task"), PAIRS)

@@ -110,8 +110,8 @@ def seeds() -> dict[str, bytes]:
 
 def words() -> set[str]:
     """Return what a mutation may insert: every key and id, and what YAML reads in its own way."""
+    from blanketflow.core.metrics import METRICS
     from blanketflow.core.registry import discover
-    from blanketflow.models.metrics import METRICS
 
     keys = {*config_keys.TOP, *config_keys.DATASET, *config_keys.SPLITS, *config_keys.SELECTOR, *FORMATS, *METRICS}
     for package in ("blanketflow.ci", "blanketflow.selectors", "blanketflow.models"):

@@ -66,7 +66,10 @@ FAIL = {
         "there is no method, CI test or model 'grow-shrink'",
     ),
     "no such family": (["list", "--family", "causale"], "unknown family 'causale'. Did you mean 'causal'?"),
-    "no such task": (["list", "--task", "ranking"], "unknown task 'ranking'. Known: classification, regression."),
+    "no such task": (
+        ["list", "--task", "ranking"],
+        "unknown task 'ranking'. Known: classification, count, ordered, positive, regression, share",
+    ),
     "no such config": (["run", "--configfile", "mien.yaml"], "there is no config mien.yaml"),
 }
 WRONG = {

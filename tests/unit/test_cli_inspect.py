@@ -195,6 +195,21 @@ def test_init_guesses_the_target_and_says_so(tmp_path, monkeypatch, capsys):
     assert code == 1 and "no column of ids.csv looks like a target" in err and not (tmp_path / "ids.yaml").exists()
 
 
+def test_a_target_among_the_keys_of_the_data_set_is_no_guess(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i * 3 % 11},{i * i % 7},{1 + i * i % 53},{int(i % 3 > 0)}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,z,days,died", *rows]))
+    given = ["--data-set", "target={time: days, event: died}"]
+    code, out, err = run(capsys, "inspect", "t.csv", *given)
+    assert (code, err) == (0, "") and "60 rows, 2 features" in out
+    assert next_command(out) == ["select", "t.csv", *given]
+    code, _, err = run(capsys, "init", "t.csv", *given)
+    assert code == 0 and "guess" not in err
+    assert yaml.safe_load((tmp_path / "t.yaml").read_text())["datasets"]["t"]["target"] == {
+        "time": "days", "event": "died",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("source", ["sklearn:wine", "sklearn:diabetes", "simulate:clinic"])
 def test_init_takes_sources(source, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

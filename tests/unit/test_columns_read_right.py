@@ -245,7 +245,7 @@ def test_the_folds_of_a_cross_validation_warn_once_as_python_shows_warnings():
     y = np.median(NOISE) < NOISE
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")
-        pipeline = make_pipeline(bf.IAMB(include=["b"]), DecisionTreeClassifier())
+        pipeline = make_pipeline(bf.IAMB(include=["b"]), DecisionTreeClassifier(random_state=0))
         cross_val_score(pipeline, SENSOR, y, cv=4, error_score="raise")
     assert len([one for one in told if issubclass(one.category, SuspectedCellsWarning)]) == 1
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from blanketflow.core.column import TargetColumn
 from blanketflow.core.table import Column
 from blanketflow.data.findings.distribution import distribution, distributions
 from blanketflow.reporting.distribution_chart import drawn_values
@@ -38,6 +39,22 @@ def test_any_numbers_can_be_drawn(values):
     assert sum(found.counts) + found.n_below + found.n_above == finite
     drawn = drawn_values(found)
     assert (drawn is None) == (finite == 0) and "nan" not in str(drawn) and "inf" not in str(drawn)
+
+
+def test_times_to_an_event_are_counted_by_event():
+    rng = np.random.default_rng(0)
+    time, event = np.append(rng.integers(1, 9, 99), 4000), rng.random(100) < 0.4
+    found = distribution(TargetColumn("days", "integer", time, (), "survival", {"event": event}))
+    bounds = [*found.edges[:-1], np.inf]
+    near = time < 100
+    for at, (low, high) in enumerate(itertools.pairwise(bounds)):
+        own = near & (time >= low) & (time < high)
+        assert (found.counts[at], found.events[at]) == (own.sum(), (own & event).sum())
+    drawn = drawn_values(found)
+    assert drawn["beyond"] == "1 above" and "with the event" in drawn["note"]
+    assert drawn["bars"].count("<path") == 2
+    plain = drawn_values(distribution(Column("days", "numeric", time * 1.0)))
+    assert plain["bars"].count("<path") == 1 and not plain["note"]
 
 
 def test_of_many_rows_some_are_looked_at():

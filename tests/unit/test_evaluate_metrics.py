@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
+from blanketflow.core.cards import TARGET_KINDS
 from blanketflow.core.errors import ConfigError
-from blanketflow.models.metrics import METRICS, Predictions, resolve_metrics, score
+from blanketflow.core.metrics import METRICS, in_order_of_place
+from blanketflow.models.metrics import COMPUTED_BY, Predictions, resolve_metrics, score
 
 
 def compute(metrics, task, y_true, y_pred, probabilities=None, classes=None):
@@ -112,4 +114,28 @@ def test_resolve():
 
 def test_directions():
     lower = {name for name, metric in METRICS.items() if not metric.higher_is_better}
-    assert lower == {"error", "log-loss", "mse", "mae"}
+    deviances = {"poisson-deviance", "gamma-deviance", "share-deviance"}
+    assert lower == {"error", "log-loss", "mse", "mae", "integrated-brier", "ranked-probability-score", *deviances}
+
+
+LEADING = {
+    "classification": "accuracy",
+    "regression": "r2",
+    "survival": "uno-concordance",
+    "count": "poisson-deviance",
+    "ordered": "quadratic-kappa",
+    "share": "share-deviance",
+    "positive": "gamma-deviance",
+}
+
+
+@pytest.mark.parametrize("task", TARGET_KINDS)
+def test_of_each_target_one_metric_leads(task):
+    of_task = [name for name in in_order_of_place() if task in METRICS[name].tasks]
+    assert of_task[0] == LEADING[task]
+    places = [METRICS[name].place for name in of_task]
+    assert len({*places}) == len(places)
+
+
+def test_each_declared_metric_is_computed_and_no_other():
+    assert {*COMPUTED_BY} == {*METRICS}

@@ -17,19 +17,21 @@ ROOMS = {
     "core": (),
     "kernels": ("core",),
     "models": ("core", "kernels"),
-    "ci": ("core", "kernels", "models"),
-    "moves": ("core", "kernels", "models", "ci"),
-    "selectors": ("core", "kernels", "models", "ci", "moves"),
-    "data": ("core",),
+    "targets": ("core", "kernels", "models"),
+    "ci": ("core", "kernels", "models", "targets"),
+    "moves": ("core", "kernels", "models", "targets", "ci"),
+    "selectors": ("core", "kernels", "models", "targets", "ci", "moves"),
+    "data": ("core", "targets"),
     "counts": ("core", "ci", "data"),
-    "search": ("core", "kernels", "models", "ci", "moves", "selectors", "data"),
-    "plugins": ("core", "models", "ci", "moves", "selectors"),
-    "config": ("core", "models", "ci", "moves", "selectors", "search"),
+    "search": ("core", "kernels", "models", "targets", "ci", "moves", "selectors", "data"),
+    "plugins": ("core", "models", "targets", "ci", "moves", "selectors"),
+    "config": ("core", "models", "targets", "ci", "moves", "selectors", "search"),
     "reporting": ("core", "data"),
     "workflow": (
         "kernels",
         "core",
         "models",
+        "targets",
         "ci",
         "moves",
         "selectors",
@@ -42,6 +44,7 @@ ROOMS = {
     "api": (
         "core",
         "models",
+        "targets",
         "ci",
         "moves",
         "selectors",
@@ -55,6 +58,7 @@ ROOMS = {
     "cli": (
         "core",
         "models",
+        "targets",
         "ci",
         "moves",
         "selectors",
@@ -72,7 +76,7 @@ ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "search", "api")
 #: The files and folders of `ci` in order: each imports only those before it, also for types. Folders are kinds of test.
 ORDER_IN_CI = (
     *("tails", "multiple_testing", "effect", "pooling", "engines", "unbound", "clusters", "missing"),
-    *("tests_made", "bound", "base", "feature_groups"),
+    *("tests_made", "bound", "base", "feature_groups", "target_regressions"),
     *("contingency", "linear", "predictive", "splines", "kernel", "oracle", "__init__", "choice"),
 )
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -155,7 +159,7 @@ def test_nothing_imports_snakemake_and_core_imports_numpy_only():
             assert roots - set(sys.stdlib_module_names) - {"blanketflow", "numpy"} == set(), path
 
 
-@pytest.mark.parametrize("package", ["ci", "selectors", "models"])
+@pytest.mark.parametrize("package", ["ci", "selectors", "models", "targets"])
 def test_cards_are_read_without_heavy_packages(package):
     heavy = {"numba", "scipy", "pandas", "sklearn", "pyarrow", "lightgbm"}
     code = f"""

@@ -48,10 +48,10 @@ def test_a_task_outside_the_card_is_refused():
 
 def test_any_scikit_learn_class_is_a_model():
     model = get_model({"type": "sklearn.ensemble:RandomForestClassifier", "n_estimators": 7})
-    assert model.card.tasks == ("classification",)
+    assert model.card.tasks == ("classification", "ordered")
     forest = model.build("classification", 5, n_jobs=2)
     assert (forest.n_estimators, forest.random_state, forest.n_jobs) == (7, 5, 2)
-    assert get_model("sklearn.linear_model:Ridge").card.tasks == ("regression",)
+    assert get_model("sklearn.linear_model:Ridge").card.tasks == ("regression", "count", "share", "positive")
 
 
 def test_an_estimator_object_is_copied_and_seeded_where_it_is_nested():

@@ -9,7 +9,7 @@ import vl_convert
 
 from blanketflow.reporting import plots
 from blanketflow.reporting import tables as result_tables
-from blanketflow.reporting.plots import theme
+from blanketflow.reporting.plots import placement, theme
 from report_frames import HOSTILE, HOSTILE_FEATURE, drawn_as_svg, run, spec_on_page
 
 
@@ -203,3 +203,10 @@ def test_a_selector_or_model_may_be_named_if(scores):
     )
     for chart in (plots.score_by_selector(named, "accuracy"), plots.stability_by_selector(stability)):
         assert "if" in texts(drawn_as_svg(chart))
+
+
+def test_an_axis_up_to_ten_features_is_marked_in_whole_numbers():
+    scale = placement.linear(pd.Series([3.0, 11.0]))
+    x = alt.X("x:Q", scale=scale.of_chart(), axis=scale.axis())
+    drawn = drawn_as_svg(alt.Chart(pd.DataFrame({"x": [3.0, 11.0]})).mark_point().encode(x=x))
+    assert ">10<" in drawn and "1e+1" not in drawn

@@ -131,7 +131,7 @@ def test_a_data_set_written_for_each_target_is_the_same():
         ({"study": {"target": ["a", "b" * 100]}}, "which has more than 100 characters"),
         ({"study": {"target": ["a", "b"], "drop": "cough"}}, "drop is 'cough', but must be a list of names"),
         ({"study": {"target": ["a", "b"], "drop": 5}}, "drop is 5, but must be a list of names"),
-        ({"study": {"target": [1, 2]}}, r"target is \[1, 2\], but must be a text or a list of names or null"),
+        ({"study": {"target": [1, 2]}}, r"target is \[1, 2\], but must be a text, a list of names, or a mapping"),
     ],
 )
 def test_targets_that_cannot_be_told_apart_are_refused(datasets, said):
@@ -142,7 +142,7 @@ def test_targets_that_cannot_be_told_apart_are_refused(datasets, said):
 
 def test_the_schema_takes_one_and_several():
     keys = json_schema()["properties"]["datasets"]["additionalProperties"]["properties"]
-    assert keys["target"]["type"] == ["string", "array", "null"]
+    assert keys["target"]["type"] == ["string", "array", "object", "null"]
 
 
 def test_the_report_shows_the_union_of_each_search():

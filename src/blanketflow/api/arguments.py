@@ -15,7 +15,7 @@ from typing import Any
 
 from ..ci.effect import MIN_EFFECT
 from ..ci.missing import N_COPIES
-from ..core.cards import CLASSIFICATION, REGRESSION
+from ..core.cards import CLASSIFICATION, REGRESSION, TARGET_KINDS
 from ..core.convert import SAMPLE_WEIGHTS
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
@@ -35,6 +35,11 @@ SHARED: dict[str, Parameter] = {
         "any", 'How folds are combined: "best-blanket", "union", "intersection" or {"frequency": share}.'
     ),
     "task": Parameter("choice", 'What y is; "auto" looks at its values.', choices=("auto", CLASSIFICATION, REGRESSION)),
+    "target_kind": Parameter(
+        "choice",
+        'Kind of the target: classes or numbers as in `task`, or one of its own tests. "auto" takes those of `task`.',
+        choices=("auto", *TARGET_KINDS),
+    ),
     "random_state": Parameter("any", "Seed of all random numbers; None draws a new seed."),
     "time_limit": Parameter(
         "number", "Time limit in seconds for each of grow and shrink on one fold.", above=0, nullable=True

@@ -129,7 +129,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     verdict_ : dict
         Further results of the method; empty for most methods, and for a set combined from folds that no fold found.
     task_ : str
-        ``classification`` or ``regression``.
+        Kind of the target: ``classification``, ``regression``, or that of `target_kind`.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : ndarray of str
@@ -150,6 +150,9 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     fold_rows: Literal["train", "part"] = "train"
     aggregate: str | Mapping[str, float] = "best-blanket"
     task: Literal["auto", "classification", "regression"] = "auto"
+    target_kind: Literal[
+        "auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"
+    ] = "auto"
     random_state: int | np.random.RandomState | None = 0
     time_limit: float | None = None
     max_tests: int | None = None
@@ -189,7 +192,9 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             method or test has to read all cells. Warnings name texts that look like numbers, and cells that may be
             missing or are below detection.
         y : array-like of shape (n,)
-            The target, without missing cells.
+            The target, without missing cells. A survival target is a structured array of events (boolean) and times, a
+            DataFrame of two columns, or a pair (time, event) of arrays; a count with exposure is a mapping or a
+            DataFrame with the column ``exposure``.
         sample_weight : array-like of shape (n,), optional
             Number of equal rows that each row represents, integers from 0 on. The result is that of the repeated rows,
             which stay together; methods that draw single rows refuse weights. See `weights_are` for sampling weights.
@@ -226,7 +231,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         features, target, together, are_counted = rows_at_hand(
             name, *read, sample_weight, groups, self.weights_are, drop
         )
-        self.task_ = infer_task(target, self.task).name
+        self.task_ = infer_task(target, self.task if self.target_kind == "auto" else self.target_kind).name
         sample = Sample(features, target_column(target, self.task_), self.task_, together, are_counted, missing)
         found = search.run(sample, tell=Teller(self.verbose, name), n_jobs=self.n_jobs)
         return with_own_names(self._take(found), self._own_names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..search.confirmation import Confirmation, RepeatedConfirmation
 from ..search.sample import check_complete
 from ..search.search import Outcome
 from ..selectors.base import FoldOutcome
+from ..targets.forms import as_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,8 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     """
     name = str(getattr(y, "name", None) or "target")
     refuse_path(X)
-    table, X, y = None, as_frame(X), with_plain_texts(without_mask(y))
+    of_kind = as_target(type(selector).__name__, name, y, selector.target_kind)
+    table, X, y = None, as_frame(X), with_plain_texts(without_mask(y)) if of_kind is None else of_kind.numbers()
     _check_one_target(y)
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         table = _frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
@@ -106,11 +108,13 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
             ensure_min_samples=2,
         )
     y = column_or_1d(y, warn=True)
-    target = column_of_objects(name, y)
+    target = column_of_objects(name, y) if of_kind is None else of_kind
+    name = target.name
     check_unicode("y has the name", [name])
     if target.n_missing():
         raise DataError(f"Input y contains NaN or None in {target.n_missing()} rows. Drop those rows first.")
-    _check_labels(y, target, selector.task)
+    if of_kind is None:
+        _check_labels(y, target, selector.task)
     if table is None:
         table = as_table(checked)
     told = warn_of_cells(type(selector).__name__, X, table, target, stacklevel=3)
@@ -121,7 +125,7 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     check_complete(table, selector.missing)
     while name in table.names:
         name = "_" + name
-    return table, Column(name, target.kind, target.values, target.levels)
+    return table, replace(target, name=name)
 
 
 def _warn_of_similar_labels(where: str, columns: Sequence[Column]) -> None:
@@ -166,8 +170,9 @@ def _check_one_target(y: Any) -> None:
     shape = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
         raise DataError(
-            f"y has {shape[1]} columns, and fit takes one target. For several, name columns of X in "
-            "bf.blankets(X, targets=[...], exclude_targets=True), or as y of bf.compare."
+            f"y has {shape[1]} columns, and fit takes one target. For times and events set target_kind to survival. "
+            "For several targets, name columns of X in bf.blankets(X, targets=[...], exclude_targets=True), or as y of "
+            "bf.compare."
         )
 
 

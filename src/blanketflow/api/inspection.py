@@ -12,9 +12,11 @@ import numpy as np
 
 from ..ci import get_ci_test
 from ..core.cards import CATEGORICAL
+from ..core.column import TargetColumn
 from ..core.column_checks import tokens
 from ..core.registry import discover, look_up
 from ..core.table import Column
+from ..data.column_roles import RawTable
 from ..data.dialect import found_line
 from ..data.dressed_numbers import RuleNeeded
 from ..data.findings import Finding, findings
@@ -24,6 +26,9 @@ from ..data.findings.quality import ColumnSummary, class_counts, of_looks, summa
 from ..data.findings.repeated_columns import groups_of_copies
 from ..data.findings.to_settle import ToSettle, seriousness, to_settle
 from ..data.sources import read_columns, read_source
+from ..reporting.target_in_words import distribution as in_words
+from ..targets.facts import facts_of
+from ..targets.forms import with_own_column
 from ..workflow.cost import marginal_seconds
 from ..workflow.peek import Facts
 from ..workflow.plan import make_plan
@@ -57,7 +62,8 @@ class Inspection:
     first, from fast to slow. `suggested_test` is the test that ``auto`` takes on all rows, with the reason. `advice` is
     what to start with: for prediction, and for a Markov blanket, unless the table is refused there. `copies` are groups
     of columns that are equal or nearly so. `distributions` are those of the target and of `columns`. `proposed` are
-    keys that the table must have to be searched, with which it is described.
+    keys that the table must have to be searched, with which it is described. `target_words` says how a target of a
+    further kind is distributed, such as events and follow-up; else empty.
     """
 
     target: str
@@ -77,6 +83,7 @@ class Inspection:
     copies: list[list[str]]
     distributions: list[Distribution]
     proposed: dict[str, Any] = field(default_factory=dict)
+    target_words: str = ""
 
     def __repr__(self) -> str:
         from .notebook import inspection_text
@@ -108,6 +115,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     >>> found.columns_found("leakage")
     []
     """
+    spec = with_own_column("table", spec)
     raw, spec, at_limits = _as_proposed(spec, lambda spec: read_source("table", spec, seed))
     proposed = {finding.kind.replace("-", "_") for finding in at_limits}
     raw = replace(raw, found=tuple(one for one in raw.found if one.key not in proposed))
@@ -135,7 +143,14 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         copies=groups_of_copies(raw, columns) if any(one.kind in _REPEATED for one in found) else [],
         distributions=distributions([raw.target, *columns], n_features),
         proposed={key: spec[key] for key in proposed},
+        target_words=_target_words(raw, spec),
     )
+
+
+def _target_words(raw: RawTable, spec: Mapping[str, Any]) -> str:
+    if not isinstance(raw.target, TargetColumn):
+        return ""
+    return in_words(facts_of(raw.target, spec.get("target_parts") or {}), raw.target.n_rows)
 
 
 def _as_proposed(
@@ -175,11 +190,15 @@ def _summary_of_many(column: Column, first: Column) -> ColumnSummary:
     return replace(summary, n_missing=column.n_missing())
 
 
+#: The kind of a finding, and the key that decides it.
+ORIENT = "orient"
+
+
 class Columns(NamedTuple):
     """A table without a target: its size, its first columns, and the last one.
 
-    `target` is the source's own, and `told` says how it was read; each or None. `distributions` are those of the first
-    columns. `at_limits` are findings on cells that keys must explain.
+    `target` is what its keys or its source name, and `told` says how it was read; each or None. `distributions` are
+    those of the first columns. `at_limits` are findings on cells that keys must explain, or on a table on its side.
     """
 
     n_rows: int
@@ -191,14 +210,23 @@ class Columns(NamedTuple):
     distributions: list[Distribution]
     at_limits: list[Finding]
 
+    @property
+    def lies_on_its_side(self) -> bool:
+        """Whether features may stand in rows, which `orient` decides."""
+        return any(finding.kind == ORIENT for finding in self.at_limits)
+
     def to_settle(self, targets: Sequence[LikelyTarget]) -> list[ToSettle]:
         """Return what to settle before a target is chosen; of likely targets the looks are left out."""
         apart = {target.name for target in targets}
         looks = {column.name: column.looks_like for column in self.first if column.name not in apart}
+        if self.lies_on_its_side:
+            looks = {}  # once turned, the table has other columns
         return to_settle([*self.at_limits, *of_looks(looks)], self.n_columns)
 
     def likely_targets(self) -> list[LikelyTarget]:
-        """Return columns that may be the target, as `likely_targets` does."""
+        """Return columns that may be the target, as `likely_targets` does; none of a table that lies on its side."""
+        if self.lies_on_its_side:
+            return []
         return likely_targets(self.first if self.first[-1].name == self.last.name else [*self.first, self.last])
 
 
@@ -209,8 +237,12 @@ def inspect_columns(spec: Mapping[str, Any], drawn: bool = False) -> Columns:
     *first, last = _summaries([*columns, found.columns[-1]], n_columns)
     proposed = {finding.kind.replace("-", "_") for finding in at_limits}
     told = found_line([one for one in found.found if one.key not in proposed])
+    at_limits += [
+        Finding(ORIENT, (), one.what, one.proposed) for one in found.found if one.key == ORIENT and one.proposed
+    ]
     spread = distributions(columns, n_columns) if drawn else []
-    return Columns(columns[0].n_rows, n_columns, first, found.target, told, last, spread, at_limits)
+    target = found.target if spec.get("target") is None else spec["target"]
+    return Columns(columns[0].n_rows, n_columns, first, target, told, last, spread, at_limits)
 
 
 #: Words by which people call what they want to predict.

@@ -296,7 +296,11 @@ def comparison_html(found: Comparison) -> str:
 
 def inspection_text(seen: Inspection) -> str:
     """Return a table's description in a few lines."""
-    lines = [_shape(seen), *(f"  {finding.kind}: {finding.message}" for finding in seen.findings)]
+    lines = [
+        _shape(seen),
+        *([f"  {seen.target_words}"] if seen.target_words else []),
+        *(f"  {finding.kind}: {finding.message}" for finding in seen.findings),
+    ]
     lines += [f"  for {advice.want}: {advice.method}, {advice.why}" for advice in seen.advice]
     return "\n".join(map(printable, lines))
 
@@ -324,7 +328,8 @@ def inspection_html(seen: Inspection) -> str:
     findings = [f"{finding.message}. {finding.advice}" for finding in others(seen.findings, seen.to_settle)]
     advice = [f"For {advice.want}, {advice.method}: {advice.why}." for advice in seen.advice]
     first = paragraph("Settle first") + bullets(settle) if settle else Markup("")
-    parts = (table(classes, "classes"), first, table(columns, "columns"), bullets(findings), bullets(advice))
+    of_target = paragraph(seen.target_words)
+    parts = (of_target, table(classes, "classes"), first, table(columns, "columns"), bullets(findings), bullets(advice))
     return page(_shape(seen), *parts)
 
 

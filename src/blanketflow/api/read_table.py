@@ -63,7 +63,7 @@ def read_table(path: str | Path, **keys: Any) -> pd.DataFrame:
     text = str(path)
     spec = checked_dataset("table", {key_of_place(text): text, **keys})
     loaded = read_columns("table", spec)
-    for told in filter(None, [found_line(loaded.found), markers_told(loaded.markers)]):
+    for told in filter(None, [found_line(loaded.found), markers_told(loaded.markers), loaded.suspected.line()]):
         warnings.warn(f"read_table: {told}", ReadingWarning, stacklevel=2)
     columns = without_aside(loaded, spec)
     columns = only(columns, set(names_of(columns)) - {*setting(spec, "drop")})

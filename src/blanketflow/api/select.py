@@ -107,6 +107,7 @@ def select(
     time_limit: float | None = 60,
     *,
     task: str = "auto",
+    target_kind: str = "auto",
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     feature_groups: Mapping[str, Sequence[str]] | None = None,
@@ -133,12 +134,16 @@ def select(
     X : DataFrame, ndarray or sparse matrix of shape (n, d)
         n rows, d features; missing cells only if `missing` says what becomes of them.
     y : array-like of shape (n,)
-        The target.
+        The target; of further kinds also a structured array, a DataFrame, a pair of arrays or a mapping, as in
+        `Auto.fit`.
     time_limit : float, optional
         Seconds after which it decides by what it has judged; the verdict then says so. Whatever it is, there is an
         answer. Default 60; None for no limit.
     task : {"auto", "classification", "regression"}
         What the target is.
+    target_kind : {"auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"}
+        Kind of the target. Sets are then judged by how well the normal scores of its residuals are predicted, and the
+        estimator is a model of this kind, such as Cox regression.
     include, exclude : list of str, optional
         Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
     feature_groups : dict of str to list of str, optional
@@ -208,6 +213,7 @@ def select(
     load_models()
     selector = Auto(
         task=task,
+        target_kind=target_kind,
         include=include,
         exclude=exclude,
         feature_groups=feature_groups,
@@ -253,7 +259,10 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..core.task import target_column
     from ..models import build_estimator
     from ..models.encode import USUAL
+    from ..models.responses import response
     from ..selectors.judged.judged_round import panel_of
+    from ..targets import get_target_kind
+    from ..targets.forms import as_target
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
     found = selector.transform(X)
@@ -273,7 +282,12 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     if (np.abs(powers) > USUAL).any():  # models square what they are given
         of_columns = {"powers": np.where(np.abs(powers) > USUAL, powers, 0)}
         steps.append(("scale", FunctionTransformer(_scaled, kw_args=of_columns)))
-    asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
+    of_kind = as_target("select", "y", y, selector.target_kind)
+    if of_kind is None:
+        asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
+    else:
+        linear, *others = get_target_kind(of_kind.target_kind).models
+        asked, y = others[0] if model == "boosted" else linear, response(of_kind, of_kind.target_kind)
     steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
     if weights is not None:
         rows = repeated_rows("select: sample_weight", weights, len(y))

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..config.identifiers import IDENTIFIER, LONGEST_ID
-from ..core.cards import CLASSIFICATION
+from ..core.cards import CLASSIFICATION, FURTHER_KINDS
 from ..core.in_yaml import in_yaml
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
+from ..data.findings.follow_up import survival_key
+from ..targets import get_target_kind
+from ..targets.forms import as_written
 from ..workflow.chosen_tests import smallest_fold
 from ..workflow.plan import duration, make_plan, pair_seconds, run_seconds
 from ..workflow.specs import Plan
@@ -60,7 +63,7 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
         "splits": {"evaluation": _folds(seen, 5)},
         "folds": _folds(seen, 5, of=0.8),
         "selectors": {"blanket": {"method": BLANKET.method}},
-        "models": [*(["logistic", "naive-bayes"] if seen.task == CLASSIFICATION else ["ridge"]), "tree", "svm", "knn"],
+        "models": _models(seen.task),
     }
     plan = make_plan(raw, Path)  # in which the test is chosen by which the search is
     facts, test = plan.facts[dataset], plan.config.test(dataset, "blanket")
@@ -73,6 +76,13 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
     plan = make_plan(raw | {"selectors": {name: raw["selectors"][name] for name in kept_selectors}}, Path)
     seconds = run_seconds(plan)
     return StartingConfig(_text(raw, plan, seen, dataset, meanings, slow, seconds), dataset, raw["output"], seconds)
+
+
+def _models(task: str) -> list[str]:
+    """Return the models that score the blankets."""
+    if task in FURTHER_KINDS:
+        return [*get_target_kind(task).models]
+    return [*(["logistic", "naive-bayes"] if task == CLASSIFICATION else ["ridge"]), "tree", "svm", "knn"]
 
 
 def dataset_id(path: str) -> str:
@@ -131,7 +141,9 @@ def _text(
     seconds: float,
 ) -> str:
     spec, splits = raw["datasets"][dataset], raw["splits"]
-    what = f"{len(seen.classes)} classes" if seen.classes else "a number"
+    of_kind = f"a target of the kind {seen.task}" if seen.target_words else "a number"
+    what = f"{len(seen.classes)} classes" if seen.classes else of_kind
+    written = as_written(spec)
     lines = [
         f"# {dataset}: {seen.n_rows} rows, {seen.n_features} features, {printable(seen.target)} is {what}.",
         f"# About {duration(seconds)} of CPU time, divided by the cores: an estimate (docs/costs.md), data differ.",
@@ -142,8 +154,8 @@ def _text(
         "",
         "datasets:",
         f"  {dataset}:",
-        *[f"    {key}: {in_yaml(value)}{_why(key, seen)}" for key, value in spec.items() if key not in _OF_COLUMNS],
-        *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
+        *[f"    {key}: {in_yaml(value)}{_why(key, seen)}" for key, value in written.items() if key not in _OF_COLUMNS],
+        *_kind_lines(spec, seen),
         *_column_lines(spec, splits, raw["folds"], seen),
         *[f"    # {printable(told)}" for told in plan.facts[dataset].told if told],
         *([f"    # {printable(key)}   # if they are"] if (key := plan.facts[dataset].missing_key) else []),
@@ -159,6 +171,19 @@ def _text(
         lines.append(_selector_line(name, options, meanings[name], plan, dataset, slow))
     lines += ["", f"models: {in_yaml(raw['models'])}   # judge the blankets on test rows; [] for none", ""]
     return "\n".join(lines)
+
+
+def _kind_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
+    """Return the line on the task, and a comment if the target looks like one of a further kind."""
+    if seen.task in FURTHER_KINDS:
+        return []
+    told = [] if "task" in spec else [f"    task: {seen.task}   # {printable(seen.task_reason)}"]
+    told += [f"    # {one.key}   # {printable(one.said)}" for one in seen.to_settle if one.kind == "target-kind"]
+    times = seen.columns_found("follow-up")
+    if len(times) == 1 and times[0] in spec.get("drop", []):
+        key = survival_key(times[0], seen.target)
+        told.append(f"    # {key}   # in place of target, with {printable(times[0])} no more under drop")
+    return told
 
 
 def _why(key: str, seen: Inspection) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
-from ..core.column import MatrixColumns, SparseColumns, WideColumns
+from ..core.column import MatrixColumns, SparseColumns, TargetColumn, WideColumns
 from ..core.column_checks import bends_seen, has_flags, is_flag
 from ..core.table import FEW_VALUES, Column, Table
 from . import get_ci_test
@@ -23,6 +23,7 @@ __all__ = [
     "AUTO",
     "INSTEAD",
     "OF_FOLD",
+    "OF_FURTHER_KINDS",
     "Choice",
     "Description",
     "choose_test",
@@ -33,6 +34,8 @@ __all__ = [
     "why_no_spline",
 ]
 
+#: Tests of targets of further kinds, such as survival, by regressions that suit them.
+OF_FURTHER_KINDS = ("lr-mixed", "spline", "gcm")
 #: Number of given features for which a test should still be possible, the largest of the subset searches.
 GIVEN = 3
 TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
@@ -60,7 +63,7 @@ class Described(Protocol):
     range of at most `FEW_VALUES`; otherwise None. `usual_labels` is the same of categories and truth values, at least
     2; numbers count as 2, since they take one parameter too. `has_flags` means that two columns have two values each,
     whatever their type: two features, or one and a target of two classes. `bends` names the nonlinear relations found
-    by `bends_seen`.
+    by `bends_seen`. `target_kind` is that of a target of a further kind, such as survival, else empty.
     """
 
     @property
@@ -79,6 +82,8 @@ class Described(Protocol):
     def has_flags(self) -> bool: ...
     @property
     def bends(self) -> str: ...
+    @property
+    def target_kind(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class Description:
     usual_labels: int
     has_flags: bool = False
     bends: str = ""
+    target_kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,8 @@ def choose_test(
     >>> choose_test(digits, 1797).test_id, choose_test(wine, 178).test_id
     ('lr-mixed-linear', 'spline')
     """
+    if table.target_kind:
+        return _of_further_kind(table, n_rows, no_spline or ("it knows no groups or weights" if has_design else ""))
     n_classes, has_cells = table.n_classes, table.usual_levels is not None and table.n_classes is not None
     are_labels = has_cells and ({CATEGORICAL, BOOLEAN}.issuperset(table.kinds) or table.usual_levels == 2)
     of_cells, of_regressions = _rows_of_cells(table, GIVEN), _rows_of_regressions(table)
@@ -184,6 +192,15 @@ def choose_test(
         why += ", and permutations take rows as equal and independent" if has_design else NOT_PERMUTED
         return Choice("g2", why, CORRECTED_G2) if are_labels else Choice("lr-mixed", why, {"directions": "linear"})
     return Choice("mi-permutation", why, {"asymptotic_from": ROWS_PER_CELL})
+
+
+def _of_further_kind(table: Described, n_rows: int, no_spline: str) -> Choice:
+    """Return the test of a target of a further kind: splines for a small table, else linear regressions."""
+    target = f"the target is {table.target_kind}"
+    if n_rows * table.n_features <= MOST_CELLS and n_rows >= FEWEST_ROWS and not no_spline:
+        return Choice("spline", f"{target}, and the table is small enough for splines")
+    why = no_spline or ("there are few rows" if n_rows < FEWEST_ROWS else "splines would take long")
+    return Choice("lr-mixed", f"{target}, and its regressions are linear: {why}", {"directions": "linear"})
 
 
 def why_no_spline(tests_sets: bool, min_effect: float | None) -> str:
@@ -245,7 +262,8 @@ def described(features: Table, target: Column | None) -> Description:
     else:
         n_classes = levels if levels is not None else most
     kinds, flags = sorted({column.kind for column in some}), has_flags(features, 1 if n_classes == 2 else 2)
-    return Description(kinds, len(features), n_classes, most, levels, labels, flags, bends_seen(features, target))
+    kind, seen = target.target_kind if isinstance(target, TargetColumn) else "", bends_seen(features, target)
+    return Description(kinds, len(features), n_classes, most, levels, labels, flags, seen, kind)
 
 
 def usual_levels(table: Table) -> tuple[int | None, int]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.cards import ASYMPTOTIC, BOOLEAN, CATEGORICAL, EXACT
+from ..core.column import TargetColumn
 from ..core.column_checks import warn_of_number_texts
 from ..core.convert import SAMPLE_WEIGHTS, as_design, as_table, counted_from_least, labels_as_numbers, weighted_rows
 from ..core.errors import DataError, UnsupportedError
@@ -144,6 +145,10 @@ class UnboundTest(Configurable):
     def supports(self, column: Column) -> str | None:
         """Return why this test does not accept a column, or None if it does."""
         limit = self.card.max_classes
+        if isinstance(column, TargetColumn):
+            return (
+                None if column.target_kind in self.card.tasks else f"{column.name!r} is a {column.target_kind} target"
+            )
         if column.kind in self.card.kinds or (column.kind == CATEGORICAL and limit and len(column.levels) <= limit):
             return None
         levels = f" with {len(column.levels)} levels" if column.levels else ""
@@ -255,6 +260,10 @@ def checked_table(
         table = _of_rows(test, table, sample_weight, groups, within, weights_are)
     for column in table.one_of_each():
         reason = test.supports(column)
+        if reason and isinstance(column, TargetColumn):
+            raise UnsupportedError(
+                f"{test.card.id} does not test a target of this kind: {reason}. Set ci_test to {AUTO}."
+            )
         if reason:
             raise UnsupportedError(
                 f"{test.card.id} takes {test.accepted()} columns, but {reason}. Set ci_test to "

@@ -55,7 +55,7 @@ def init(
 
 
 def _guessed_target(table: str, more: Sequence[str]) -> str | None:
-    """Return the likeliest target column and print it; None if the source names its target.
+    """Return the likeliest target column and print it; None if the keys or the source name one.
 
     Raises `ConfigError` if no column is likelier than others.
     """

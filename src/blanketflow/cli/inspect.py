@@ -45,7 +45,7 @@ def inspect(
     """Describe a table before a search.
 
     Prints what the table is, what to settle first, each with the key that settles it, and the command that follows.
-    Without --target it guesses which columns may be the target, unless the source itself names one.
+    Without --target it guesses which columns may be the target, unless --data-set or the source names one.
     """
     from ..api.inspection import inspect_columns, inspect_table
 
@@ -147,6 +147,8 @@ def _name(table: str) -> str:
 
 def _shape(seen: Inspection) -> str:
     what = f"{seen.n_rows:,} rows, {seen.n_features:,} features"
+    if seen.target_words:
+        return f"{what}; {seen.target} ({seen.task}): {seen.target_words}"
     if not seen.classes:
         return f"{what}; {seen.target} is a number"
     shares = [f"{label} {count / seen.n_rows:.0%}" for label, count in list(seen.classes.items())[:_FIRST]]

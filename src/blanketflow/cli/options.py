@@ -95,9 +95,10 @@ def dataset_spec(
     from ..api.select_command import settings
     from ..config.reading import checked_dataset, one_data_set_each
     from ..data.download import key_of_place
+    from ..targets.forms import with_own_column
 
     given = {"target": target} if target is not None else {}
-    spec = {key_of_place(table): table, **given, **settings(more)}
+    spec = with_own_column("table", {key_of_place(table): table, **given, **settings(more)})
     for name, one in one_data_set_each([("table", spec)])[0] if several_targets else [("table", spec)]:
         checked_dataset(name, one)
     return spec

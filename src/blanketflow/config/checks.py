@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import BlanketflowError, ConfigError, Faults, as_config_error, did_you_mean, shown
+from ..core.metrics import METRICS
 from ..core.rows import LEAVE_GROUP_OUT, why_no_splits
 from ..models import get_model
-from ..models.metrics import METRICS
 from ..search.aggregate import check_rule
 from .identifiers import entries
 from .keys import MOST_PARTS

@@ -7,12 +7,14 @@ from typing import Any
 
 from ..ci.effect import MIN_EFFECT
 from ..ci.missing import N_COPIES
+from ..core.cards import TARGET_KINDS
 from ..core.formats import FORMATS, registered
 from ..core.parameters import Parameter
 from ..core.prior import KEYS as PRIOR
 from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, LEAVE_GROUP_OUT, MAX_ROWS
 from ..core.seeds import DEFAULT_SEED
 from ..core.table import WEIGHTS_ARE
+from ..models import DEFAULT_MODELS
 
 #: Limited because the plan lists the jobs of every part of a split.
 MOST_PARTS = 10_000
@@ -55,7 +57,7 @@ TOP: dict[str, tuple[Any, Parameter]] = {
         ),
     ),
     "models": (
-        ["logistic", "ridge", "tree", "svm"],
+        [*DEFAULT_MODELS],
         Parameter("any", "Models that score the blankets on test rows. Models of another task are skipped."),
     ),
     "metrics": ("auto", Parameter("any", "Metrics of the scores: auto for all metrics of the task, or a list.")),
@@ -127,8 +129,19 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "target": (
         None,
         Parameter(
-            "text-or-names",
-            "Column to predict, or a list of columns. Each target is searched without the others; see docs/targets.md.",
+            "target",
+            "Column to predict, or a list of columns. Each target is searched without the others; see docs/targets.md. "
+            "Times to an event are {time: COLUMN, event: COLUMN}, with entry or cause; counts may be {count: COLUMN, "
+            "exposure: COLUMN}.",
+            nullable=True,
+        ),
+    ),
+    "target_kind": (
+        None,
+        Parameter(
+            "choice",
+            "What the target is, if it is neither classes nor plain numbers: it has its own tests, models and metrics.",
+            choices=TARGET_KINDS,
             nullable=True,
         ),
     ),
@@ -397,9 +410,11 @@ ONLY_IF_SET = (
     *("member", "more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),
     *("max_memory", "max_rows", "within", "imputations", "shards"),
     *("quote", "skip_rows", "header_row", "units_row", "duplicate_names", "rename"),
-    *("orient", "feature_names", "labels"),
+    *("orient", "feature_names", "labels", "target_kind"),
     *PRIOR,
 )
+#: Keys that the key `target` sets if it is a mapping.
+OF_TARGET = ("target_parts", "target_options")
 #: Keys that say how a file is written.
 OF_FILES = (
     *("encoding", "sep", "quote", "decimal", "thousands", "comment", "sheet", "member"),

@@ -28,6 +28,7 @@ from ..models import get_model
 from ..selectors import get_method
 from ..selectors.base import Method
 from ..selectors.compatibility import check_choice, check_min_effect, check_pair
+from ..targets.forms import with_own_column
 from .checks import (
     check_aggregate,
     check_confirm,
@@ -43,7 +44,7 @@ from .checks import (
     checked_tables,
 )
 from .identifiers import CONFIRM, LONGEST_ID, PART, TestOnRows, entries
-from .keys import DATASET, OF_FILES, ONLY_IF_SET, SELECTOR, SPLITS, TOP
+from .keys import DATASET, OF_FILES, OF_TARGET, ONLY_IF_SET, SELECTOR, SPLITS, TOP
 from .typed import Config, Selector
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
@@ -174,7 +175,11 @@ def read_as_far_as_possible(raw: Mapping[str, Any]) -> tuple[dict[str, dict[str,
 def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
     """Return the keys of a data set with defaults; raises as `read_config` does."""
     where, faults = f"config: data set {name!r}", Faults()
-    spec = _section(where, raw, DATASET, faults)
+    of_target: dict[str, Any] = {}
+    if isinstance(raw, Mapping):
+        of_target = {key: raw[key] for key in OF_TARGET if raw.get(key) is not None}
+        raw = {key: value for key, value in raw.items() if key not in OF_TARGET}
+    spec = _section(where, raw, DATASET, faults) | of_target
     for told in chain(_wrong_values(spec), () if faults else _wrong_together(spec)):
         faults.note(ConfigError(f"{where}{told}"))
     faults.refuse()
@@ -320,7 +325,8 @@ def one_data_set_each(named: Sequence[tuple[str, Any]]) -> tuple[list[tuple[str,
     """
     found: list[tuple[str, Any]] = []
     of_targets: DataSets = {}
-    for name, spec in named:
+    for name, given in named:
+        spec = with_own_column(f"config: data set {name!r}", given)
         targets = spec.get("target") if isinstance(spec, Mapping) else None
         if not isinstance(targets, list) or not all(isinstance(target, str) for target in targets):
             found.append((name, spec))

@@ -9,6 +9,10 @@ NUMERIC, INTEGER, BOOLEAN, CATEGORICAL = "numeric", "integer", "boolean", "categ
 KINDS = (NUMERIC, INTEGER, BOOLEAN, CATEGORICAL)
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
+#: Further kinds of targets, which are only used if asked for: `targets/` has their checks, models and losses.
+SURVIVAL, COUNT, ORDERED, SHARE, POSITIVE = "survival", "count", "ordered", "share", "positive"
+FURTHER_KINDS = (SURVIVAL, COUNT, ORDERED, SHARE, POSITIVE)
+TARGET_KINDS = (*TASKS, *FURTHER_KINDS)
 #: Kinds of p-values.
 EXACT, ASYMPTOTIC, RESAMPLED = "exact", "asymptotic", "resampled"
 #: Ways to handle missing cells.
@@ -41,7 +45,7 @@ class Card:
     kinds : tuple of str
         Accepted kinds of feature columns, from `KINDS`.
     tasks : tuple of str
-        ``classification`` and/or ``regression``.
+        Accepted kinds of targets, from `TARGET_KINDS`.
     guarantee : str
         What is proved, or ``none``; for tests, what is known about their p-values.
     cost : str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, overload
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 
+#: The part of a survival target that says whether the event was observed, as 0 or 1.
+EVENT = "event"
 #: First rows, in which most columns vary.
 FIRST_ROWS = 64
 
@@ -79,6 +81,11 @@ class Column:
         return self.values.dense() if isinstance(self.values, SparseValues) else self.values
 
     @property
+    def balanced_by(self) -> np.ndarray:
+        """Numbers of the rows, (n,), by which parts of a target's rows are made alike."""
+        return np.asarray(self.values)
+
+    @property
     def is_discrete(self) -> bool:
         """Whether the column is categorical or boolean."""
         return self.kind in (CATEGORICAL, BOOLEAN)
@@ -118,6 +125,33 @@ class Column:
         if isinstance(self.values, SparseValues):
             return replace(self, values=self.values.take(rows))
         return replace(self, values=self.values[rows])
+
+
+@dataclass(frozen=True)
+class TargetColumn(Column):
+    """A target of a kind beside classes and numbers, with further numbers of each row.
+
+    Parameters
+    ----------
+    target_kind : str
+        ``survival``, ``count``, ``ordered``, ``share`` or ``positive``.
+    parts : dict of str to ndarray of shape (n,)
+        What belongs to the values, such as whether the event was observed at a time. See `targets/`.
+    """
+
+    target_kind: str = ""
+    parts: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def balanced_by(self) -> np.ndarray:
+        """Ranks of the rows by event, then by time, (n,); the values without events."""
+        if EVENT not in self.parts:
+            return np.asarray(self.values)
+        return np.unique(np.column_stack([self.parts[EVENT], self.values]), axis=0, return_inverse=True)[1].ravel()
+
+    def take(self, rows: np.ndarray) -> TargetColumn:
+        """Return the target at the given rows."""
+        return replace(self, values=self.values[rows], parts={key: part[rows] for key, part in self.parts.items()})
 
 
 def are_repeated(rows: np.ndarray) -> bool:

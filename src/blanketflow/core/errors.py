@@ -261,7 +261,7 @@ def correction(value: Any, kind: str) -> str:
         return f" Write {int(value)}."
     if kind == "flag" and str(value).lower() in ("true", "false"):  # of the command line Snakemake reads only True
         return f" Write {value.lower()} without quotes, and behind --config {value.capitalize()}."
-    if kind in ("text", "text-or-names", "choice") and isinstance(value, bool | int | float | datetime.date):
+    if kind in ("text", "text-or-names", "target", "choice") and isinstance(value, bool | int | float | datetime.date):
         return " If it is a name, put it in quotes."
     if kind == "groups" and ".gmt" in str(value):
         return (

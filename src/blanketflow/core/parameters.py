@@ -20,10 +20,11 @@ class Parameter:
     """The declared kind and range of one parameter.
 
     `kind` is ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``,
-    ``tiers`` (lists of names), ``groups`` (names to lists of names), ``costs`` (names to numbers >= 0), ``size``
-    (bytes, or text such as 2GB), ``roles`` (names, or a mapping of them), ``texts-by-name`` and ``choice-by-name``
-    (one for all, or a mapping of names), ``feature-counts`` (an integer, a list of these, or "auto"), ``row-or-two``
-    (the number of a row, or a list of two), ``groups-or-gmt`` (groups, or a .gmt file of them) or ``any``.
+    ``target`` (text, names, or a mapping), ``tiers`` (lists of names), ``groups`` (names to lists of names), ``costs``
+    (names to numbers >= 0), ``size`` (bytes, or text such as 2GB), ``roles`` (names, or a mapping of them),
+    ``texts-by-name`` and ``choice-by-name`` (one for all, or a mapping of names), ``feature-counts`` (an integer, a
+    list of these, or "auto"), ``row-or-two`` (the number of a row, or a list of two), ``groups-or-gmt`` (groups, or a
+    .gmt file of them) or ``any``.
     `at_least` and `at_most` are closed bounds, `above` and `below` open ones. `choices` are the texts of a ``choice``,
     or texts that an ``integer`` also allows. `more` is a function that returns choices of installed packages;
     ``"module:NAME"`` is then allowed too.
@@ -68,6 +69,9 @@ class Parameter:
             return listed and all(isinstance(name, str) for name in value)
         if self.kind == "text-or-names":
             return isinstance(value, str) or Parameter("names", "")._right_kind(value)
+        if self.kind == "target":
+            is_mapping = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+            return is_mapping or Parameter("text-or-names", "")._right_kind(value)
         if self.kind == "size":
             return size_in_bytes(value) is not None
         if self.kind == "tiers":
@@ -122,6 +126,7 @@ class Parameter:
             "texts": "a list of texts",
             "names": "a list of names",
             "text-or-names": "a text or a list of names",
+            "target": "a text, a list of names, or a mapping such as {time: days, event: died}",
             "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
             "groups": "a mapping of names to lists of names",
@@ -168,6 +173,8 @@ class Parameter:
             fragment["type"] = ["string", "integer", *(["null"] if self.nullable else [])]
         if self.kind == "text-or-names":
             fragment["type"] = ["string", "array", *(["null"] if self.nullable else [])]
+        if self.kind == "target":
+            fragment["type"] = ["string", "array", "object", *(["null"] if self.nullable else [])]
         if self.kind == "feature-counts":
             count = {"type": "integer", "minimum": 1}
             counts = {"type": "array", "items": count, "minItems": 1, "uniqueItems": True}

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
-from .column import Column, SparseValues, WideColumns
+from .column import Column, SparseValues, TargetColumn, WideColumns
 from .errors import DataError, UnknownNameError, did_you_mean
 from .mapped_file import kept_like
 
@@ -428,7 +428,7 @@ def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) 
 
 def used_levels(column: Column) -> Column:
     """Return a categorical column with only the levels that occur, sorted; any other column unchanged."""
-    if column.kind != CATEGORICAL:
+    if column.kind != CATEGORICAL or isinstance(column, TargetColumn):  # whose levels have an order
         return column
     present = np.flatnonzero(np.bincount(column.values[column.values >= 0], minlength=len(column.levels)))
     if sort_labels([column.levels[code] for code in present]) == [*column.levels]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, NUMERIC, REGRESSION
+from .column import TargetColumn
 from .convert import from_least
 from .errors import DataError
 from .table import Column, labelled
@@ -31,6 +32,8 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
 
     A task other than ``auto`` is returned unchanged. Raises `DataError` for regression on a categorical target.
     """
+    if isinstance(column, TargetColumn):
+        return Task(column.target_kind, "as asked")
     if asked != "auto":
         if asked == REGRESSION and column.kind == CATEGORICAL:
             raise DataError(
@@ -63,7 +66,9 @@ def has_rare_class(counts: Iterable[int]) -> bool:
 
 
 def target_column(column: Column, task: str) -> Column:
-    """Return the target as methods need it: categorical for classification, numeric for regression."""
+    """Return the target as methods need it: categorical for classification, numeric for regression, others as given."""
+    if isinstance(column, TargetColumn):
+        return column
     if task == REGRESSION:
         return Column(column.name, NUMERIC, from_least(column).numbers())
     if column.kind == CATEGORICAL:

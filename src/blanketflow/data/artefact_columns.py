@@ -76,7 +76,9 @@ COLUMNS = {
     "metric": Column("string", "name of the metric"),
     "value": Column("double", "score on the test rows; null if there is none", "the metric's"),
     "prior": Column(
-        "double", "score on the same rows without features: the majority class or the mean", "the metric's"
+        "double",
+        "score on the same rows without features: class shares, mean, rate or Kaplan-Meier curve",
+        "the metric's",
     ),
     "seen": Column(
         "double",

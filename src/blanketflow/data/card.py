@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
-from ..core.column import SparseColumns, WideColumns
+from ..core.column import SparseColumns, TargetColumn, WideColumns
 from ..core.table import Column, SparseValues
+from ..targets.facts import facts_of
 from .column_roles import RawTable
 from .columns import CELLS, blocks_of, content_keys, missing_by_column
 from .findings import findings
@@ -60,7 +61,7 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, An
         "kinds": _kinds(features.columns),
         "task": raw.task.name,
         "task_reason": raw.task.reason,
-        "target": {"name": raw.target.name, **_distribution(raw)},
+        "target": {"name": raw.target.name, **_distribution(raw, spec)},
         "n_groups": None if raw.groups is None or spec.get("groups") is None else len(np.unique(raw.groups)),
         "missing": {
             "policy": raw.missing,
@@ -90,6 +91,8 @@ def content_hash(raw: RawTable) -> str:
     for column in (*columns, raw.target):
         digest.update(f"{column.name}\x1f{column.kind}\x1e".encode())
         digest.update(content_digest(column))
+    for part, values in getattr(raw.target, "parts", {}).items():
+        digest.update(part.encode() + np.asarray(values, dtype=np.float64).tobytes())
     if raw.groups is not None:
         digest.update(np.asarray(raw.groups, dtype=np.int64).tobytes())
     design = raw.features.design
@@ -120,9 +123,11 @@ def _kinds(columns: Sequence[Column]) -> dict[str, int]:
     return _kinds(columns.more) | {columns.kind: len(columns.names)}
 
 
-def _distribution(raw: RawTable) -> dict[str, Any]:
+def _distribution(raw: RawTable, spec: Mapping[str, Any]) -> dict[str, Any]:
     if raw.task.name == CLASSIFICATION:
         return {"classes": class_counts(raw)}
+    if isinstance(raw.target, TargetColumn):
+        return facts_of(raw.target, spec.get("target_parts") or {})
     values = raw.target.numbers()
     return {
         "min": float(values.min()),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
-from ..core.column import WideColumns
+from ..core.column import EVENT, WideColumns
 from ..core.column_checks import what_is_held
 from ..core.convert import MOST_WHOLE, repeated_rows, sampling_weights
 from ..core.errors import ConfigError, DataError, did_you_mean
@@ -20,6 +20,8 @@ from ..core.printable import listed
 from ..core.rows import MOST_GROUPS
 from ..core.table import SAMPLING, Column, Design, Table, labelled, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
+from ..targets import get_target_kind
+from ..targets.forms import CAUSE, ORDER, in_order, of_cause
 from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
 from .dialect import FoundOut
 from .missing_markers import Found, Suspects, check_classes, of_columns
@@ -99,8 +101,20 @@ def max_memory(name: str, spec: Mapping[str, Any]) -> int | None:
 
 
 def columns_of_rows(spec: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a data set's spec names and that say something of the rows: groups, strata, weights."""
-    return [spec[key] for key in ("groups", "within", "weights") if spec.get(key) is not None]
+    """Return the columns that a data set's spec names for its rows: groups, strata, weights, parts of the target."""
+    named = [spec[key] for key in ("groups", "within", "weights") if spec.get(key) is not None]
+    return [*named, *target_parts(spec).values()]
+
+
+def kind_of_target(spec: Mapping[str, Any]) -> str:
+    """Return the further kind of the target that a data set's spec declares, such as survival; else empty."""
+    kind = spec.get("target_kind")
+    return "" if kind in (None, "auto", *TASKS) else kind
+
+
+def target_parts(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return the columns that belong to the target by what they say, such as ``event``."""
+    return dict(spec.get("target_parts") or {})
 
 
 def check_width(where: str, width: int, n_cells: int) -> None:
@@ -129,6 +143,8 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
     asked = {"target": [target], "drop": drop, "categorical": setting(spec, "categorical")}
     asked |= {"groups": [groups] if groups is not None else [], "weights": [weights] if weights is not None else []}
     asked |= {"within": [within]} if within is not None else {}
+    parts = target_parts(spec)
+    asked |= {f"target: {part}": [column] for part, column in parts.items()}
     for key, column in ((key, column) for key, columns in asked.items() for column in columns):
         if column not in known:
             if len(known) == 1:
@@ -151,7 +167,13 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
         raise DataError(
             f"{name}: column {within!r} is within and cannot also be target, weights or under drop. Remove it there."
         )
-    apart = {target, groups, weights, within, *drop}
+    for part, column in parts.items():
+        if column in (target, groups, weights, within, *drop):
+            raise DataError(
+                f"{name}: column {column!r} is the target's {part} and cannot also be target, groups, weights, within "
+                "or under drop. Remove it there."
+            )
+    apart = {target, groups, weights, within, *drop, *parts.values()}
     kept = [column for column in names if column not in apart]
     if not kept:
         what = "Drop fewer columns." if drop else "The table needs at least one more column."
@@ -189,9 +211,12 @@ def assemble(
     markers = of_columns(markers, [*(n for n in names if n in kept), target, *columns_of_rows(spec)])
     notes: list[str] = []
     n_read = features.n_rows
-    rows = np.flatnonzero(~y.missing())
+    parts = {part: columns[names.index(column)] for part, column in target_parts(spec).items()}
+    of_target = [y, *parts.values()]
+    rows = np.flatnonzero(~np.any([column.missing() for column in of_target], axis=0))
     if len(rows) < n_read:
-        notes.append(f"{n_read - len(rows)} rows have no target {target!r} and were dropped")
+        named = listed([repr(column.name) for column in of_target])
+        notes.append(f"{n_read - len(rows)} rows have no target {named} and were dropped")
     policy = setting(spec, "missing")
     missing = _missing_cells(features, rows)
     rows = _apply_policy(name, policy, missing, rows, notes)
@@ -210,7 +235,8 @@ def assemble(
             notes.append(f"{n_distinct:,} rows have weights and count as {len(rows):,}")
     if len(rows) != features.n_rows:
         features = features.take(rows)
-    y, task = prepare_target(name, spec, y.take(rows), whole, markers)
+    parts = {part: column.take(rows) for part, column in parts.items()}
+    y, task = prepare_target(name, spec, y.take(rows), whole, markers, parts)
     if not isinstance(features.columns, WideColumns):
         used = (used_levels(column) for column in features.columns)
         features = Table(kept_like(features.columns, used, features.n_rows))
@@ -248,15 +274,22 @@ def assemble(
 
 
 def prepare_target(
-    name: str, spec: Mapping[str, Any], column: Column, whole: bool = True, markers: Found = MappingProxyType({})
+    name: str,
+    spec: Mapping[str, Any],
+    column: Column,
+    whole: bool = True,
+    markers: Found = MappingProxyType({}),
+    parts: Mapping[str, Column] = MappingProxyType({}),
 ) -> tuple[Column, Task]:
-    """Return the target as methods use it, and the task.
+    """Return the target as methods use it, with its `parts`, and the task.
 
     Raises `DataError` if no row is left, the task does not fit, there are fewer than two classes, or a text that was
     read as missing may be a class.
     """
     if not column.n_rows:
         raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")
+    if kind := kind_of_target(spec):
+        return target_of_kind(name, spec, kind, column, parts), Task(kind, "as asked")
     _check_target_texts(name, spec, column)
     try:
         task = infer_task(column, setting(spec, "task"))
@@ -280,6 +313,24 @@ def prepare_target(
             f"{target.levels[0]!r}: most have one row. Choose another target; {what}."
         )
     return target, task
+
+
+def target_of_kind(
+    name: str, spec: Mapping[str, Any], kind: str, column: Column, parts: Mapping[str, Column]
+) -> Column:
+    """Return a target of a further kind, checked."""
+    declared = get_target_kind(kind)
+    if missing := [part for part in declared.parts if part not in parts]:
+        raise ConfigError(
+            f"{name}: target_kind is {kind}, which needs {listed(missing)} beside {column.name!r}. Write target: "
+            f"{{{declared.own}: {column.name}, {', '.join(f'{part}: COLUMN' for part in missing)}}}."
+        )
+    options = spec.get("target_options") or {}
+    if CAUSE in options:
+        parts = {**parts, EVENT: of_cause(name, parts[EVENT], options[CAUSE])}
+    if ORDER in options:
+        column = in_order(name, column, options[ORDER])
+    return declared.column(name, column, parts)
 
 
 def _check_target_texts(name: str, spec: Mapping[str, Any], column: Column) -> None:

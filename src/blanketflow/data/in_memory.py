@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from ..core.column_checks import warn_of_row_order
 from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table, check_unicode
+from ..targets import get_target_kind
+from ..targets.forms import AUTO, as_target
 from .arrow_frames import as_frame
 from .doubtful_cells import warn_of_cells
 from .storage import WIDE
@@ -22,13 +24,14 @@ SOURCE = "memory"
 
 
 def columns_in_memory(
-    name: str, X: Any, y: Any, groups: Any = None, weights: Any = None, within: Any = None
-) -> tuple[Sequence[Column], str | list[str], dict[str, str]]:
-    """Return all columns of a data set, the target's name, and the names of groups, weights and strata.
+    name: str, X: Any, y: Any, groups: Any = None, weights: Any = None, within: Any = None, target_kind: str = "auto"
+) -> tuple[Sequence[Column], Any, dict[str, str]]:
+    """Return all columns of a data set, its key `target`, and the names of groups, weights and strata.
 
     `X` is a DataFrame, array or sparse matrix of shape (n, d); `y`, `groups`, `weights` and `within` have shape (n,) or
-    name a column of `X`. A list of names as `y` gives several targets. Raises `DataError` if lengths differ, or names
-    are missing or repeated.
+    name a column of `X`. A list of names as `y` gives several targets, a mapping of names such as ``{"time": "days",
+    "event": "died"}`` one with parts, and so do the forms of `as_target`. Raises `DataError` if lengths differ, or
+    names are missing or repeated.
 
     >>> columns, target, *_ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
     >>> [column.kind for column in columns], target
@@ -41,14 +44,33 @@ def columns_in_memory(
     if len(table) <= WIDE and not hasattr(X, "tocsc"):
         table = Table([_as_in_a_file(column) for column in table.columns])
     own = table
-    several = _several_targets(table, y)
-    table, target = (table, several) if several else _joined(name, table, y, "target")
-    warn_of_cells(name, X, own, None if several or target in own.names else table[target], stacklevel=5)
+    table, target = _with_target(name, table, y, target_kind)
+    is_added = isinstance(target, str) and target not in own.names
+    warn_of_cells(name, X, own, table[target] if is_added else None, stacklevel=5)
     names: dict[str, str] = {}
     for part, values in {"groups": groups, "weights": weights, "within": within}.items():
         if values is not None:
             table, names[part] = _joined(name, table, values, part)
     return table.columns, target, names
+
+
+def _with_target(name: str, table: Table, y: Any, kind: str) -> tuple[Table, Any]:
+    """Return the table with the target's columns, and the key `target`."""
+    if several := _several_targets(table, y):
+        return table, several
+    if isinstance(y, Mapping) and all(isinstance(column, str) for column in y.values()):
+        return table, dict(y)
+    if kind != AUTO and isinstance(y, str):
+        return _joined(name, table, y, "target")
+    of_kind = as_target(name, "target", y, kind)
+    if of_kind is None:
+        return _joined(name, table, y, "target")
+    own = Column(of_kind.name, of_kind.kind, of_kind.values, of_kind.levels)
+    parts = {part: Column(f"{own.name} ({part})", NUMERIC, values) for part, values in of_kind.parts.items()}
+    for column in (own, *parts.values()):
+        table, _ = _joined(name, table, column, "target")
+    declared = get_target_kind(of_kind.target_kind)
+    return table, {declared.own: own.name, **{part: column.name for part, column in parts.items()}}
 
 
 def _several_targets(table: Table, y: Any) -> list[str]:
@@ -80,6 +102,8 @@ def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str
 
 
 def _single(name: str, values: Any, called: str, part: str) -> Column:
+    if isinstance(values, Column):
+        return values
     if hasattr(values, "to_frame"):  # a Series
         one = as_table(as_frame(values.to_frame(called)))
     elif hasattr(values, "columns"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
+from ..core.column import EVENT, TargetColumn
 from ..core.errors import DataError, did_you_mean
 from ..core.rows import FOLD_ROWS, LEAVE_GROUP_OUT, MOST_GROUPS
 from ..core.seeds import seed_32
@@ -39,10 +40,12 @@ def fold_of_rows(
     >>> sorted(folds.tolist()), sorted(folds[:2].tolist())
     ([1, 1, 2, 2], [1, 2])
     """
-    values = np.asarray(y.values)
-    stratified = stratify and y.kind == CATEGORICAL
+    values, levels = _strata(y)
+    stratified = stratify and levels is not None
     counts = (
-        dict(zip(y.levels, np.bincount(values, minlength=len(y.levels)).tolist(), strict=True)) if stratified else {}
+        dict(zip(levels or (), np.bincount(values, minlength=len(levels or ())).tolist(), strict=True))
+        if stratified
+        else {}
     )
     n_groups = None if groups is None else len(np.unique(groups))
     _check_size(where, n_folds, len(values), {c: n for c, n in counts.items() if n}, n_groups)
@@ -56,6 +59,13 @@ def fold_of_rows(
     for k, (_, rows) in enumerate(splitter.split(np.zeros(len(values)), values, groups), 1):
         fold[rows] = k
     return fold
+
+
+def _strata(y: Column) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Return codes that stratify folds, (n,), and what they are called; None for a target of numbers."""
+    if isinstance(y, TargetColumn) and EVENT in y.parts:
+        return np.asarray(y.parts[EVENT], dtype=np.int64), ("no event", "event")
+    return np.asarray(y.values), y.levels if y.kind == CATEGORICAL else None
 
 
 def rows_of_folds(

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
-from ..core.column import MatrixColumns, SparseColumns, WideColumns
+from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC, TASKS
+from ..core.column import MatrixColumns, SparseColumns, TargetColumn, WideColumns
 from ..core.convert import counted_from_least
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.mapped_file import kept_in
@@ -295,7 +295,8 @@ class StoredTable:
     #: `target`, `task`, `task_reason`, `missing`, `gaps` (missing cells by feature), `groups` (name of its stored
     #: column or None), `truth` and `n_test` (how many of the last rows are test rows), and `within` (name of its stored
     #: column) if it is set, `clusters` if groups are those of the features' design, `weights` (name of the stored
-    #: column) if it has any, and what else `write_table` was given.
+    #: column) and `target_parts` (stored column of each part of the target) if it has any, and what else `write_table`
+    #: was given.
     extra: dict[str, Any]
 
 
@@ -316,6 +317,11 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
     if design.weights is not None:
         of_design["weights"] = _free_name("__weights__", [*features.names, raw.target.name])
         last.append(Column(of_design["weights"], NUMERIC, design.weights))
+    parts = raw.target.parts if isinstance(raw.target, TargetColumn) else {}
+    for part, values in parts.items():
+        of_design.setdefault("target_parts", {})[part] = _free_name(f"__{part}__", [*features.names, raw.target.name])
+        kind = INTEGER if values.dtype.kind in "biu" else NUMERIC
+        last.append(Column(of_design["target_parts"][part], kind, values))
     extra = {
         "target": raw.target.name,
         "task": raw.task.name,
@@ -402,7 +408,8 @@ class _NarrowFile:
         self._file = file
         names = file.schema.names
         self.n_rows = sum(file.blocks)
-        self.n_features = len(names) - 1 - sum(extra.get(key) is not None for key in ("groups", "within", "weights"))
+        of_rows = sum(extra.get(key) is not None for key in ("groups", "within", "weights"))
+        self.n_features = len(names) - 1 - of_rows - len(extra.get("target_parts", ()))
         self._names, self._last = names[: self.n_features], names[self.n_features :]
 
     def names(self) -> list[str]:
@@ -446,13 +453,19 @@ def _opened(path: str | Path) -> Iterator[tuple[_NarrowFile | WideFile, dict[str
 
 
 def _stored(features: Sequence[Column], last: Sequence[Column], extra: dict[str, Any]) -> StoredTable:
+    *last, target = last
+    if extra["task"] not in TASKS:
+        names = extra.get("target_parts", {})
+        last, of_target = last[: len(last) - len(names)], last[len(last) - len(names) :]
+        parts = {part: column.cells() for part, column in zip(names, of_target, strict=True)}
+        target = TargetColumn(target.name, target.kind, target.values, target.levels, extra["task"], parts)
     groups = last[0].values if extra["groups"] is not None else None
     within = last[int(groups is not None)].values if "within" in extra else None
-    weights = last[-2].numbers() if "weights" in extra else None
+    weights = last[-1].numbers() if "weights" in extra else None
     clusters = groups if "clusters" in extra else None
     has_design = any(part is not None for part in (weights, clusters, within))
     return StoredTable(
-        Table(features, Design(weights, clusters, within) if has_design else None), last[-1], groups, extra
+        Table(features, Design(weights, clusters, within) if has_design else None), target, groups, extra
     )
 
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from ..core.cards import CLASSIFICATION
+from ..core.cards import COUNT, SURVIVAL
 from ..core.errors import ConfigError, shown
 from ..core.registry import look_up
-from .base import Model, SklearnModel
+from .base import CLASSES, LazyEstimator, Model, SklearnModel, given
+from .responses import SurvivalPrior
 
-__all__ = ["Model", "build_estimator", "build_prior", "get_model"]
+__all__ = ["DEFAULT_MODELS", "Model", "build_estimator", "build_prior", "get_model"]
+
+#: Models of runs that name none: some for each kind of target.
+DEFAULT_MODELS = (
+    *("logistic", "ridge", "tree", "svm"),
+    *("cox", "poisson", "proportional-odds", "fractional-logit", "gamma"),
+)
 
 
 def get_model(spec: Any) -> Model:
@@ -60,10 +68,14 @@ def get_model(spec: Any) -> Model:
 
 
 def build_prior(task: str) -> Any:
-    """Return the unfitted estimator of the prior or the mean, used without features or with a single class."""
+    """Return the unfitted estimator that needs no features: class shares, mean, rate or Kaplan-Meier curve."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
-    return DummyClassifier(strategy="prior") if task == CLASSIFICATION else DummyRegressor()
+    if task == SURVIVAL:
+        return SurvivalPrior()
+    if task in CLASSES:
+        return DummyClassifier(strategy="prior")
+    return LazyEstimator(partial(given, DummyRegressor()), task) if task == COUNT else DummyRegressor()
 
 
 def build_estimator(spec: Any, task: str, seed: int, n_jobs: int = 1) -> Any:

@@ -5,13 +5,31 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.cards import CLASSIFICATION, REGRESSION, TASKS, Card
+from ..core.cards import (
+    CLASSIFICATION,
+    COUNT,
+    ORDERED,
+    POSITIVE,
+    REGRESSION,
+    SHARE,
+    SURVIVAL,
+    TASKS,
+    Card,
+)
 from ..core.errors import ConfigError, ParameterError, UnsupportedError, WrongAnswerError, shown
+from ..core.isolation import reason_of
 from ..core.parameters import Configurable
+from .responses import counts_of, exposure_of, fitted
+from .survival_scores import concordance
+
+#: Tasks whose models predict classes, and tasks whose models predict means.
+CLASSES = (CLASSIFICATION, ORDERED)
+MEANS = (REGRESSION, COUNT, SHARE, POSITIVE)
 
 
 @dataclass
@@ -29,14 +47,18 @@ class Model(Configurable):
     def build(self, task: str, seed: int, n_jobs: int = 1) -> Any:
         """Return an unfitted scikit-learn estimator for a float matrix, with `predict_proba` if the method allows it.
 
-        `seed` is below 2**32. `n_jobs` does not change the result. Raises `UnsupportedError` if the card does not list
-        the task.
+        `seed` is below 2**32. `n_jobs` does not change the result. `responses.response` says what `y` is for each
+        task. `predict` returns class codes, means (for counts with exposure: rates) or, for survival, risk scores:
+        the higher, the earlier the event. Raises `UnsupportedError` if the card does not list the task.
         """
         if task not in self.card.tasks:
             raise UnsupportedError(
                 f"model {self.card.id!r} does not do {task}, only {' and '.join(self.card.tasks)}. Choose another."
             )
-        return self.assemble(task, seed, n_jobs)
+        estimator = self.assemble(task, seed, n_jobs)
+        if task == COUNT and not isinstance(estimator, LazyEstimator):
+            return LazyEstimator(partial(given, estimator), task)
+        return estimator
 
     def certify(self, estimator: Any) -> Any:
         """Return the estimator with the settings that `used_columns` needs, if any."""
@@ -75,8 +97,8 @@ class Model(Configurable):
 
         Parameters
         ----------
-        task : {"classification", "regression"}
-            The task.
+        task : str
+            The task, such as ``classification``.
         seed : int
             Seed of random numbers, below 2**32.
         n_jobs : int
@@ -85,7 +107,8 @@ class Model(Configurable):
         Returns
         -------
         estimator
-            With `fit` and `predict` as in scikit-learn, and `predict_proba` for metrics of probabilities.
+            With `fit` and `predict` as in scikit-learn, and `predict_proba` for metrics of probabilities. For survival,
+            with ``predict_survival(X, times)``, (n, len(times)), for metrics of survival probabilities.
         """
 
 
@@ -139,8 +162,22 @@ class SklearnModel(Model):
     def _tasks(self) -> tuple[str, ...]:
         from sklearn.base import is_classifier, is_regressor
 
-        tasks = ((CLASSIFICATION, is_classifier), (REGRESSION, is_regressor))
-        return tuple(task for task, does in tasks if does(self.template)) or TASKS
+        if _is_of_survival(self.template):
+            return (SURVIVAL,)
+        tasks = ((CLASSES, is_classifier), (MEANS, is_regressor))
+        return next((found for found, does in tasks if does(self.template)), TASKS)
+
+
+def given(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """Return the estimator, whatever the rows."""
+    return estimator
+
+
+def _is_of_survival(template: Any) -> bool:
+    """Return whether an estimator, or the last step of a pipeline, is one of scikit-survival or has its interface."""
+    last = getattr(template, "steps", [(None, template)])[-1][1]
+    of_package = any(base.__name__ == "SurvivalAnalysisMixin" for base in type(last).__mro__)
+    return of_package or hasattr(last, "predict_survival_function")
 
 
 #: Tolerance for the sum of a row's probabilities; some models work in single precision.
@@ -187,6 +224,37 @@ def class_probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> n
     return whole
 
 
+def risk_scores(estimator: Any, X: np.ndarray) -> np.ndarray:
+    """Return the risk of each row of X, (n,): the higher, the earlier the event.
+
+    Some estimators of scikit-survival predict times, which they say.
+    """
+    found = predicted(estimator, X).astype(float)
+    return -found if getattr(estimator, "_predict_risk_score", True) is False else found
+
+
+def survival_probabilities(estimator: Any, X: np.ndarray, times: np.ndarray) -> np.ndarray | str:
+    """Return the probability of no event up to each time for rows X, (n, len(times)), or why a model gives none."""
+    if hasattr(estimator, "predict_survival"):
+        found = _numbers(estimator.predict_survival(X, times), "survival probabilities")
+    elif hasattr(estimator, "predict_survival_function"):
+        try:
+            curves = list(estimator.predict_survival_function(X))  # step functions of scikit-survival, with a domain
+        except Exception as error:  # it may still give risks: curves need an option of some estimators
+            return f"the model gives no survival probabilities ({reason_of(error)})"
+        rows = [curve(np.clip(times, *curve.domain)) for curve in curves]
+        found = _numbers(rows, "survival probabilities")
+    else:
+        return "the model gives no survival probabilities"
+    if found.shape != (len(X), len(times)):
+        raise WrongAnswerError(
+            f"the model returned survival probabilities of shape {found.shape} for {len(X)} rows and {len(times)} times"
+        )
+    if (found < -TOLERANCE).any() or (found > 1 + TOLERANCE).any() or (np.diff(found, axis=1) > TOLERANCE).any():
+        raise WrongAnswerError("the model returned survival probabilities that are outside 0 to 1 or that rise")
+    return found
+
+
 def _numbers(values: Any, what: str) -> np.ndarray:
     try:
         found = np.asarray(values)
@@ -209,24 +277,33 @@ class LazyEstimator:
     def fit(self, X: np.ndarray, y: np.ndarray) -> LazyEstimator:
         """Build and fit the estimator."""
         X, y = np.asarray(X), np.asarray(y)
-        self.estimator_ = self.make(X, y).fit(X, y)
-        if self.task == CLASSIFICATION:
+        self.estimator_ = fitted(self.make(X, y), X, y)
+        if self.task in CLASSES:
             self.classes_ = self.estimator_.classes_
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the predicted class or number of each row."""
+        """Return the predicted class, number or risk of each row."""
         return self.estimator_.predict(X)
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return class probabilities, with columns in the order of `classes_`."""
         return self.estimator_.predict_proba(X)
 
+    def predict_survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Return the probability of no event up to each of some times, (n, len(times))."""
+        return self.estimator_.predict_survival(X, times)
+
     def score(self, X: np.ndarray, y: np.ndarray) -> float:
-        """Return the accuracy or R2 of the predictions, as in scikit-learn."""
+        """Return the accuracy or R2 of the predictions, as in scikit-learn, or Harrell's concordance."""
         from sklearn.metrics import accuracy_score, r2_score
 
-        return float((accuracy_score if self.task == CLASSIFICATION else r2_score)(y, self.predict(X)))
+        found = self.predict(X)
+        if self.task == SURVIVAL:
+            return concordance(np.asarray(y), found)
+        if self.task in CLASSES:
+            return float(accuracy_score(y, found))
+        return float(r2_score(counts_of(np.asarray(y)), found * exposure_of(np.asarray(y))))
 
     # Needed by scikit-learn's clone, scorers and cross-validation.
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -242,10 +319,10 @@ class LazyEstimator:
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
 
-        is_classifier = self.task == CLASSIFICATION
+        is_classifier, is_regressor = self.task in CLASSES, self.task in MEANS
         return Tags(
-            estimator_type="classifier" if is_classifier else "regressor",
+            estimator_type="classifier" if is_classifier else "regressor" if is_regressor else None,
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags() if is_classifier else None,
-            regressor_tags=None if is_classifier else RegressorTags(),
+            regressor_tags=RegressorTags() if is_regressor else None,
         )

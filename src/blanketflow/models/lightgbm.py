@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.cards import CLASSIFICATION, Card
+from ..core.cards import COUNT, POSITIVE, SHARE, SURVIVAL, TARGET_KINDS, Card
 from ..core.errors import UnsupportedError
 from ..core.parameters import integer, number
-from .base import Model
+from .base import CLASSES, LazyEstimator, Model
+from .risk_sets import EVENT, ProportionalHazards, RiskSets
 
 #: With these parameters the bins, sums and comparisons for one column do not depend on other columns: columns are not
 #: bundled or sampled, and among equal gains the first column in table order wins.
@@ -26,6 +28,12 @@ CERTIFIED = {
     "objective": None,
     "subsample_freq": 0,
 }
+#: Losses of further kinds of targets.
+OBJECTIVES = {COUNT: "poisson", POSITIVE: "gamma", SHARE: "cross_entropy"}
+#: Largest change of a log hazard by a tree at a learning rate of 1: leaves with events only have a maximum at infinity.
+MAX_LOG_HAZARD = 1.0
+#: Keeps every column that varies: with an objective of our own, LightGBM fails where it has dropped all of them.
+ALL_COLUMNS = {"feature_pre_filter": False, "min_data_in_bin": 1}
 #: Parameters that may have any value; others, such as extra_trees or use_quantized_grad, must not be set.
 FREE = {
     "importance_type",
@@ -50,6 +58,9 @@ FREE = {
 class LightGBM(Model):
     """Gradient-boosted trees by LightGBM, silent and deterministic.
 
+    Losses: log-loss of classes and ordered classes, squared error, Poisson deviance of counts, gamma deviance of
+    positive numbers, cross-entropy of shares, and Cox's partial likelihood (Efron) of survival.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -65,6 +76,7 @@ class LightGBM(Model):
         summary="Gradient boosting of leaf-wise grown trees on binned columns.",
         reference="Ke, Meng, Finley, Wang, Chen, Ma, Ye, Liu (2017) LightGBM: A Highly Efficient Gradient Boosting "
         "Decision Tree, NeurIPS 30.",
+        tasks=TARGET_KINDS,
         cost="O(d n) per tree",
     )
 
@@ -88,8 +100,8 @@ class LightGBM(Model):
                 "llvm-openmp), or leave lightgbm out of models."
             ) from error
 
-        family = LGBMClassifier if task == CLASSIFICATION else LGBMRegressor
-        return family(
+        family = LGBMClassifier if task in CLASSES else LGBMRegressor
+        estimator = family(
             **self.options(),
             importance_type="gain",  # the default counts splits, and useless columns have as many
             random_state=seed,
@@ -98,6 +110,9 @@ class LightGBM(Model):
             force_col_wise=True,
             verbose=-1,
         )
+        if task == SURVIVAL:
+            return LazyEstimator(partial(_boosted_cox, estimator), task)
+        return estimator.set_params(objective=OBJECTIVES[task]) if task in OBJECTIVES else estimator
 
     def certify(self, estimator: Any) -> Any:
         """Return the estimator without bundles of columns, which make one column's splits depend on others.
@@ -116,3 +131,43 @@ class LightGBM(Model):
         # Not from importances, where gains that are too small for a 32-bit number count as no split.
         splits = re.findall(r"^split_feature=(.*)$", fitted.booster_.model_to_string(), re.MULTILINE)
         return np.unique([int(column) for tree in splits for column in tree.split()]).astype(np.int64)
+
+
+def _boosted_cox(estimator: Any, X: np.ndarray, y: np.ndarray) -> BoostedCox:
+    from sklearn.base import clone
+
+    return BoostedCox(clone(estimator))
+
+
+class BoostedCox:
+    """Trees boosted by the gradient and the diagonal Hessian of the partial likelihood, and Breslow's hazard."""
+
+    def __init__(self, trees: Any) -> None:
+        self.trees = trees
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> BoostedCox:
+        """Fit the trees and the baseline hazard."""
+        sets = RiskSets(y)  # sorted once for all rounds
+
+        def objective(_: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return sets.derivatives(scores)
+
+        self.n_features_in_, self.can_split_ = X.shape[1], bool((X[:1] != X).any())
+        if self.can_split_:
+            self.trees.set_params(objective=objective, max_delta_step=MAX_LOG_HAZARD, **ALL_COLUMNS)
+            self.trees.fit(X, y[EVENT].astype(float))
+        self.hazards_ = ProportionalHazards(y, self.predict(X))
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the risk score of each row: the higher, the earlier the event."""
+        return self.trees.predict(X) if self.can_split_ else np.zeros(len(X))
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The total gain of each column."""
+        return self.trees.feature_importances_ if self.can_split_ else np.zeros(self.n_features_in_)
+
+    def predict_survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Return the probability of no event up to each of some times, (n, len(times))."""
+        return self.hazards_.survival(self.predict(X), times)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..core.cards import CLASSIFICATION, REGRESSION, Card
+from ..core.cards import CLASSIFICATION, ORDERED, REGRESSION, Card
 from ..core.parameters import integer, number
 from .base import Model
 
@@ -28,7 +28,7 @@ class Logistic(Model):
         family="model",
         summary="A linear model of the log-odds with an L2 penalty, on standardised columns.",
         reference="Cox (1958) The regression analysis of binary sequences, 10.1111/j.2517-6161.1958.tb00292.x.",
-        tasks=(CLASSIFICATION,),
+        tasks=(CLASSIFICATION, ORDERED),
         cost="O(d n) per iteration",
     )
 

@@ -3,59 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.errors import ConfigError, did_you_mean
+from ..core.metrics import METRICS
+from .metrics_of_kinds import OF_KINDS
+from .predictions import Predictions, Score, Undefined
 
 #: Smaller probabilities are replaced by this in the log-loss.
 SMALLEST_PROBABILITY = 1e-15
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """Predictions for the test rows: `y_true` and `y_pred`, (n,), are class codes or numbers.
-
-    `probabilities`, (n, n_classes), has a column for each of `classes`, the codes of the training classes; both are
-    None for regression and for models without probabilities.
-    """
-
-    y_true: np.ndarray
-    y_pred: np.ndarray
-    probabilities: np.ndarray | None = None
-    classes: np.ndarray | None = None
-
-    def probability_of(self, label: int) -> np.ndarray:
-        """Return each row's probability of a class, 0 for a class without training rows."""
-        if self.probabilities is None or self.classes is None:
-            raise Undefined("the model gives no probabilities")
-        at = np.flatnonzero(np.asarray(self.classes) == label)
-        return self.probabilities[:, at[0]] if len(at) else np.zeros(len(self.y_true))
-
-
-class Undefined(Exception):
-    """A metric is undefined on these rows; the message says why."""
-
-
-class Score(NamedTuple):
-    """A metric's value, or None and the reason."""
-
-    value: float | None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A metric: `id` in configs, `label` in reports, and `of`, which returns the value or raises `Undefined`."""
-
-    id: str
-    task: str
-    higher_is_better: bool
-    label: str
-    of: Callable[[Predictions], float]
 
 
 def _accuracy(p: Predictions) -> float:
@@ -116,20 +73,18 @@ def _r2(p: Predictions) -> float:
     return r2_score(p.y_true, p.y_pred)
 
 
-#: Every metric by id.
-METRICS: dict[str, Metric] = {
-    metric.id: metric
-    for metric in (
-        Metric("accuracy", CLASSIFICATION, True, "Accuracy", _accuracy),
-        Metric("error", CLASSIFICATION, False, "Error rate", _error),
-        Metric("balanced-accuracy", CLASSIFICATION, True, "Balanced accuracy", _balanced_accuracy),
-        Metric("kappa", CLASSIFICATION, True, "Cohen's kappa", _kappa),
-        Metric("roc-auc", CLASSIFICATION, True, "ROC AUC (one against the rest)", _roc_auc),
-        Metric("log-loss", CLASSIFICATION, False, "Log-loss (nats)", _log_loss),
-        Metric("mse", REGRESSION, False, "Mean squared error", _mse),
-        Metric("mae", REGRESSION, False, "Mean absolute error", _mae),
-        Metric("r2", REGRESSION, True, "R²", _r2),
-    )
+#: What computes each of `METRICS`.
+COMPUTED_BY: dict[str, Callable[[Predictions], float]] = {
+    "accuracy": _accuracy,
+    "error": _error,
+    "balanced-accuracy": _balanced_accuracy,
+    "kappa": _kappa,
+    "roc-auc": _roc_auc,
+    "log-loss": _log_loss,
+    **OF_KINDS,
+    "mse": _mse,
+    "mae": _mae,
+    "r2": _r2,
 }
 
 
@@ -143,13 +98,13 @@ def resolve_metrics(asked: str | Sequence[str], task: str) -> list[str]:
     for name in names:
         if name not in METRICS:
             raise ConfigError(f"unknown metric {name!r}. {did_you_mean(name, METRICS)}")
-    return [name for name in names if METRICS[name].task == task]
+    return [name for name in names if task in METRICS[name].tasks]
 
 
 def score(metric: str, predictions: Predictions) -> Score:
     """Return one metric's value, or None and the reason if it is undefined."""
     try:
-        value = float(METRICS[metric].of(predictions))
+        value = float(COMPUTED_BY[metric](predictions))
     except Undefined as why:
         return Score(None, str(why))
     return Score(value)

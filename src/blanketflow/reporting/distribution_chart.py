@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -39,7 +40,8 @@ def drawn_values(one: Distribution) -> dict[str, Any] | None:
         f"{number(one.n_above)} above" if one.n_above else "",
     ]
     told = ", ".join(filter(None, beyond))
-    return {"labels": None, "bars": histogram(one, low, high), "low": low, "high": high, "beyond": told}
+    drawn = {"labels": None, "bars": histogram(one, low, high), "low": low, "high": high, "beyond": told}
+    return drawn | {"note": "dark: with the event; light: observation ended without it" if one.events else ""}
 
 
 def _short(value: float) -> str:
@@ -47,15 +49,21 @@ def _short(value: float) -> str:
 
 
 def histogram(one: Distribution, low: str, high: str) -> Markup:
-    """Return a histogram as SVG: one path, so that a page of many columns stays small."""
-    most, step = max(one.counts), _WIDTH / len(one.counts)
-    gap = min(1.0, step / 5)
-    path = "".join(
-        f"M{at * step + gap / 2:.4g} {_HEIGHT}v{-max(_HEIGHT * k / most, 1):.4g}h{step - gap:.4g}V{_HEIGHT}z"
-        for at, k in enumerate(one.counts)
-        if k
-    )
+    """Return a histogram as SVG: one path, and one of events, so that a page of many columns stays small."""
+    most = max(one.counts)
+    events = Markup('<path class="events" d="{}"/>').format(_bars(one.events, most)) if one.events else ""
     return Markup(
         '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="values from {} to {}">'
-        '<path d="{}"/></svg>'
-    ).format(_WIDTH, _HEIGHT, low, high, path)
+        '<path d="{}"/>{}</svg>'
+    ).format(_WIDTH, _HEIGHT, low, high, _bars(one.counts, most), events)
+
+
+def _bars(counts: Sequence[int], most: int) -> str:
+    """Return the path of bars; the highest that the chart has room for is `most`."""
+    step = _WIDTH / len(counts)
+    gap = min(1.0, step / 5)
+    return "".join(
+        f"M{at * step + gap / 2:.4g} {_HEIGHT}v{-max(_HEIGHT * k / most, 1):.4g}h{step - gap:.4g}V{_HEIGHT}z"
+        for at, k in enumerate(counts)
+        if k
+    )

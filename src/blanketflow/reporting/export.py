@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..core.cards import BOOLEAN, CATEGORICAL
+from ..core.cards import BOOLEAN, CATEGORICAL, COUNT, ORDERED, POSITIVE, SHARE, SURVIVAL
 from ..core.errors import DataError
 from ..core.printable import as_cell, printable, printable_json
 
@@ -63,9 +63,39 @@ class ExportedBlanket:
         where = f"{self.target} in {self.dataset}, found by {self.selector}"
         found = f"blanketflow {self.version}, method {self.method}, seed {self.seed}"
         return _PIPELINE.format(
-            told=printable(f"# The Markov blanket of {where} ({found})."), numbers=_list(numbers), texts=_list(texts)
+            told=printable(f"# The Markov blanket of {where} ({found})."),
+            numbers=_list(numbers),
+            texts=_list(texts),
+            target=_TARGETS.get(self.task, ""),
         )
 
+
+_OURS = "    blanketflow.plugins.get_model({model!r}).build({task!r}, seed=0) is one.\n"
+#: What `fit` of the pipeline needs for targets beside classes and numbers.
+_TARGETS = {
+    SURVIVAL: """
+    The target is the time to an event: fit needs a structured array with the fields event (bool) and time (float) and a
+    survival model, such as those of scikit-survival.
+"""
+    + _OURS.format(model="cox", task=SURVIVAL),
+    COUNT: """
+    The target is a count: the model predicts its mean, as sklearn.linear_model.PoissonRegressor does. With an exposure,
+    fit needs a structured array with the fields count and exposure, and a model that takes it.
+"""
+    + _OURS.format(model="poisson", task=COUNT),
+    ORDERED: """
+    The target is an ordered class: fit needs its codes, 0 for the lowest class, and any classifier.
+"""
+    + _OURS.format(model="proportional-odds", task=ORDERED),
+    SHARE: """
+    The target is a share between 0 and 1: the model predicts its mean.
+"""
+    + _OURS.format(model="fractional-logit", task=SHARE),
+    POSITIVE: """
+    The target is a positive number: the model predicts its mean, as sklearn.linear_model.GammaRegressor does.
+"""
+    + _OURS.format(model="gamma", task=POSITIVE),
+}
 
 _PIPELINE = """{told}
 
@@ -83,7 +113,7 @@ def blanket_pipeline(model) -> Pipeline:
     \"\"\"Return a pipeline that takes a DataFrame, keeps the blanket's columns and fits the model on them.
 
     Put a StandardScaler before models that need one: blanket_pipeline(make_pipeline(StandardScaler(), SVC())).
-    \"\"\"
+{target}    \"\"\"
     labels = OneHotEncoder(handle_unknown="ignore")  # a missing label is a level of its own
     columns = [("numbers", SimpleImputer(strategy="median"), NUMBERS), ("labels", labels, LABELS)]
     return make_pipeline(ColumnTransformer(columns, sparse_threshold=0), model)

@@ -9,6 +9,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from ..core.metrics import METRICS
+
 NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s,;\"<>]*[^\s,;.\"<>)\]])", re.IGNORECASE)
 
@@ -89,13 +91,28 @@ def interval(low: Any, high: Any, form: Callable[[Any], str] = fixed) -> str:
     return "" if low != low or high != high else f" (95 % interval {form(low)} to {form(high)})"
 
 
+_METRICS = {
+    "balanced-accuracy": "balanced accuracy",
+    "roc-auc": "ROC AUC",
+    "r2": "R²",
+    "uno-concordance": "Uno's concordance",
+    "integrated-brier": "integrated Brier score",
+    "time-auc": "AUC over time",
+    "poisson-deviance": "Poisson deviance",
+    "gamma-deviance": "gamma deviance",
+    "share-deviance": "deviance of shares",
+    "quadratic-kappa": "quadratic kappa",
+    "ranked-probability-score": "ranked probability score",
+}
+
+
 def metric_name(metric: str) -> str:
     """Return the name of a metric in a sentence.
 
     >>> metric_name("balanced-accuracy"), metric_name("roc-auc"), metric_name("log-loss")
     ('balanced accuracy', 'ROC AUC', 'log-loss')
     """
-    return {"balanced-accuracy": "balanced accuracy", "roc-auc": "ROC AUC", "r2": "R²"}.get(metric, metric)
+    return METRICS[metric].name if metric in METRICS else metric
 
 
 def count(n: int, thing: str) -> str:

@@ -21,7 +21,9 @@ from ..ci.multiple_testing import holm
 from ..ci.predictive.model_losses import cross_fitted
 from ..ci.splines.generalised_covariance import WIDTH, GeneralisedCovariance, generalised_covariance
 from ..core.cards import CATEGORICAL
+from ..core.column import TargetColumn
 from ..core.errors import DataError
+from ..core.numerics import orthonormal_basis, standardised
 from ..core.prior import NO_GROUPS, group_of
 from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng, derive_seed
@@ -31,6 +33,7 @@ from ..models.encode import moderated
 from ..selectors.base import FoldOutcome, worst_status
 from ..selectors.judged.portfolio import linear_model
 from ..selectors.learning import estimator_for, matrix_of
+from ..targets import get_target_kind
 from .aggregate import aggregate
 
 #: Family-wise error rate of the confirmation.
@@ -44,7 +47,7 @@ class Confirmation:
     `statistic` is that of the generalised covariance measure; `p_value` is not corrected for several features, and
     `confirmed` means that it is at most 0.05 after Holm's correction. `effect` is the correlation of the residuals of
     feature and target, -1 to 1, with the 95 % interval `low` to `high`; Cramér's V of the residuals, 0 to 1, if one has
-    more than two levels.
+    more than two levels. Residuals of a survival target are martingale residuals, positive for early events.
     """
 
     feature: str
@@ -123,7 +126,13 @@ def cross_fitted_residuals(column: Column, X: np.ndarray, seed: int, groups: np.
     Two regressions compete on held-out rows: our linear (or logistic) one, and, up to 30 columns, a ridge regression on
     bent columns and products, which finds curves and interactions. Trees leave more of a smooth relation and cause
     false positives. Rows with equal `groups` numbers are held out together.
+
+    A target of a further kind has the residuals of its own regression, on bent columns if there are enough rows or
+    events (Kook and others 2024, doi:10.1080/01621459.2024.2395588); few parameters need no held-out
+    rows.
     """
+    if isinstance(column, TargetColumn):
+        return residuals_of_kind(column, X)
     y = moderated(column)
     levels = np.unique(y) if column.kind == CATEGORICAL else None
     outcomes = y[:, np.newaxis] if levels is None else (y[:, np.newaxis] == levels).astype(np.float64)
@@ -134,6 +143,22 @@ def cross_fitted_residuals(column: Column, X: np.ndarray, seed: int, groups: np.
         found.append(cross_fitted(outcomes, parts, partial(fitted, X)))
     best = min(found, key=lambda left: float((left**2).sum()))
     return best[:, 1:] if best.shape[1] == 2 else best
+
+
+#: Rows or events per regressor of a target of a further kind.
+ROWS_PER_REGRESSOR = 15
+
+
+def residuals_of_kind(target: TargetColumn, X: np.ndarray) -> np.ndarray:
+    """Return the score residuals, (n, 1), of a target regressed on columns X, (n, m), by the model of its kind."""
+    kind, every = get_target_kind(target.target_kind), np.arange(target.n_rows)
+    null = kind.null_model(target, np.empty((0, target.n_rows)))
+    if not X.shape[1]:
+        return null.residuals()[:, np.newaxis]
+    bent = bent_columns(X, every)
+    regressors = bent if bent.shape[1] * ROWS_PER_REGRESSOR <= null.size else X
+    basis = orthonormal_basis(standardised(np.ascontiguousarray(regressors.T)))
+    return kind.null_model(target, np.sqrt(target.n_rows) * basis).residuals()[:, np.newaxis]
 
 
 def _by_linear_model(column: Column, y: np.ndarray, levels: np.ndarray | None) -> Any:

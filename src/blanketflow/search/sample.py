@@ -17,6 +17,7 @@ from ..core.task import infer_task, target_column
 from ..data.arrow_frames import as_frame
 from ..data.columns import first_infinite, gaps, missing_by_column
 from ..data.impute import impute
+from ..targets.forms import as_target
 
 
 @dataclass(frozen=True)
@@ -88,19 +89,21 @@ def as_sample(
     weights_are: str = "counts",
     groups: Any = None,
     within: Any = None,
+    target_kind: str = "auto",
 ) -> Sample:
-    """Return features, target and design of any type as a `Sample`.
+    """Return features, target and design of any type as a `Sample`; `y` is as in `fit` of the selector classes.
 
     Raises `DataError`, starting with `where`, if they cannot be read, or cells are missing without a rule for them.
     """
     warn_of_row_order(where, X, 4, y=y, sample_weight=sample_weight, groups=groups, within=within)
     name = str(getattr(y, "name", None) or "target")
-    features, column = as_table(as_frame(X)), column_of_objects(name, np.asarray(y))
+    features, of_kind = as_table(as_frame(X)), as_target(where, name, y, target_kind)
+    column = column_of_objects(name, np.asarray(y)) if of_kind is None else of_kind
     check_complete(features, missing)
     known = gaps(features)
     read = with_strata(where, features, column, within)
     features, column, *of_rows = rows_at_hand(where, *read, sample_weight, groups, weights_are, missing == "drop")
-    task = infer_task(column, task).name
+    task = infer_task(column, task if target_kind == "auto" else target_kind).name
     return Sample(features, target_column(column, task), task, *of_rows, known)
 
 

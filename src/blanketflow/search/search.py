@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, described, why_no_spline
+from ..ci.choice import AUTO, OF_FOLD, OF_FURTHER_KINDS, Choice, choose_test, described, why_no_spline
 from ..ci.missing import incomplete_rule
 from ..core.cards import IMPUTATIONS
 from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError
@@ -30,9 +30,11 @@ from ..selectors.compatibility import (
     notes_on_p_values,
     why_no_sampling_weights,
     why_no_strata,
+    why_no_target,
     why_no_weights,
 )
 from ..selectors.external import External
+from ..targets import as_read
 from .aggregate import Aggregate, aggregate, check_rule
 from .confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
 from .run_fold import fold_seed, run_fold
@@ -264,7 +266,8 @@ class Search:
         n_jobs : int, optional
             Processes that share folds, or the work on the one set of rows; results do not depend on it.
         **of_rows
-            ``sample_weight``, ``weights_are``, ``groups`` and ``within``, as in `fit` of the selector classes.
+            ``sample_weight``, ``weights_are``, ``groups``, ``within`` and ``target_kind``, as in `fit` of the selector
+            classes.
 
         Returns
         -------
@@ -287,8 +290,9 @@ class Search:
         (['petal width (cm)'], 'ok')
         """
         sample = X if isinstance(X, Sample) else as_sample(self.where, X, y, self.missing, **of_rows)
-        if sample.task not in self.method.card.tasks:
-            raise UnsupportedError(f"{self.method.card.id} does not do {sample.task}; see its card.")
+        test = get_ci_test(OF_FURTHER_KINDS[0]) if self.test == AUTO else self.test
+        if reason := why_no_target(self.method, test, sample.task):
+            raise UnsupportedError(f"{self.where}: {reason}.")
         if not sample.features.has_rows:
             return self._of(sample, ["0"], [self._on_fold(sample, "0", tell, n_jobs)], {})
         target = sample.target
@@ -303,7 +307,7 @@ class Search:
 
     def _searched(self, sample: Sample, seed: int) -> np.ndarray:
         seed = derive_seed(seed, *self.identity) if self.identity else seed
-        return searched_rows(sample.target.values, self.confirm, seed, sample.groups, self.where)
+        return searched_rows(sample.target.balanced_by, self.confirm, seed, sample.groups, self.where)
 
     def _on_folds(
         self, sample: Sample, folds: Sequence[tuple[str, np.ndarray]], seed: int, tell: Teller, n_jobs: int | None
@@ -316,7 +320,9 @@ class Search:
         found = Parallel(n_jobs=n_workers(self.where, n_jobs, len(folds)))(
             delayed(with_warnings)(
                 search._on_fold,
-                sample.take(sampled(own, sample.target.values, self.max_rows, fold_seed(seed, *self.identity, fold))),
+                sample.take(
+                    sampled(own, sample.target.balanced_by, self.max_rows, fold_seed(seed, *self.identity, fold))
+                ),
                 fold,
                 tell.of(f"fold {fold}") if self.folds else tell,
                 within,
@@ -338,11 +344,12 @@ class Search:
     ) -> FoldOutcome:
         """Return the result on the rows of one fold, with its seed."""
         has_rows = sample.features.has_rows
+        decides = self.method if self.test is None else self.test
         return run_fold(
             self.method,
             self.test,
             filled(sample.features, self.missing, self.test) if has_rows else sample.features,
-            sample.target,
+            as_read(sample.target, decides.card),
             seed,
             self.limits,
             tell=tell,
@@ -368,7 +375,7 @@ class Search:
         said = {
             **{f"table {at}": note for at, note in enumerate(sample.notes)},
             **notes,
-            **notes_on_p_values(self.method, self.test, self.min_effect, found[0].marginal, n_groups),
+            **notes_on_p_values(self.method, self.test, self.min_effect, found[0].marginal, n_groups, sample.task),
         }
         sets = [outcome.members for outcome in found]
         return Outcome(self, sample, list(folds), list(found), aggregate(sets, self.aggregate), said, list(warned))

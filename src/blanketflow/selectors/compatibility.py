@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..ci.base import CITest
-from ..ci.choice import AUTO
+from ..ci.choice import AUTO, OF_FURTHER_KINDS
 from ..ci.effect import MIN_EFFECT, why_p_values_do_not_select
 from ..ci.missing import incomplete_rule, why_not_incomplete, with_incomplete
-from ..core.cards import EXACT, IMPUTATIONS
+from ..core.cards import EXACT, FURTHER_KINDS, IMPUTATIONS, REGRESSION, TASKS
 from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import discover
 from ..core.results import CIResults
@@ -33,6 +33,37 @@ def check_pair(method: Method, test: CITest | None) -> None:
             f"{method.card.id} needs a test of sets of columns with these options, but {test.card.id} tests one column "
             "at a time. Choose a test with column_sets in blanketflow.list_ci_tests(), or m: 1."
         )
+
+
+def why_no_target(method: Method, test: CITest | None, task: str) -> str | None:
+    """Return why a kind of target is not supported, or None.
+
+    Searches by p-values take what their CI test takes. Other methods read a target of a further kind as a number, see
+    `as_numbers`, if they do regression.
+
+    >>> from blanketflow.ci import get_ci_test
+    >>> from blanketflow.selectors.causal.iamb import IAMB
+    >>> why_no_target(IAMB(), get_ci_test("g2"), "survival")
+    'g2 does not test survival targets: set ci_test to auto, lr-mixed, spline or gcm'
+    """
+    if task in TASKS:
+        return None if task in method.card.tasks else f"{method.card.id} does not do {task}"
+    if reads_as_number(method, test):
+        if REGRESSION in method.card.tasks:
+            return None
+        return f"{method.card.id} does not do {task}: choose a search by p-values, such as iamb or hiton-mb"
+    if test is None or method.needs_complete_rows():
+        what = f"{method.card.id} reads rows beside its CI test, and does not do {task}"
+        return f"{what}: choose another search by p-values, such as iamb or hiton-mb"
+    if task in test.card.tasks:
+        return None
+    *others, last = AUTO, *OF_FURTHER_KINDS
+    return f"{test.card.id} does not test {task} targets: set ci_test to {', '.join(others)} or {last}"
+
+
+def reads_as_number(method: Method, test: CITest | None) -> bool:
+    """Return whether a method reads a target of a further kind as a number: it decides by no p-values of a CI test."""
+    return test is None or method.needs != "p-value"
 
 
 def check_choice(method: Method) -> None:
@@ -118,7 +149,7 @@ def why_p_values_mislead(method: Method | type[Method], test: CITest | None) -> 
     return f"{test.card.id}: {test.misleads}" if test and test.misleads and method.needs == "p-value" else ""
 
 
-def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
+def why_groups_are_ignored(test: CITest, n_groups: int | None, task: str = "") -> str:
     """Return why p-values may be too small for rows in groups (`n_groups`, None if unknown); else empty.
 
     >>> from blanketflow.ci import get_ci_test
@@ -127,6 +158,8 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
     >>> why_groups_are_ignored(get_ci_test("cpi", permute="clusters"), 12)[:19]
     'there are 12 groups'
     """
+    if task in FURTHER_KINDS and task in test.card.tasks:
+        return f"rows of one group stay together, but tests of {task} targets take all rows as independent"
     if not (test.knows_clusters or test.card.design_based):
         return (
             f"rows of one group stay together, but p-values of {test.card.id} take all rows as independent: they may "
@@ -147,16 +180,26 @@ def notes_on_p_values(
     min_effect: float | None,
     marginal: CIResults | None,
     n_groups: int | None,
+    task: str = "",
 ) -> dict[str, str]:
-    """Return notes on the p-values of a search by key: ``groups``, ``misleading``, ``p-values``; may be empty."""
+    """Return notes on a search by key: ``groups``, ``misleading``, ``p-values``, ``target``; may be empty."""
     alpha = method.options().get("alpha")
     is_alone = marginal is not None and alpha is not None and decides_by_p_values_alone(method, test, min_effect)
     many = why_p_values_do_not_select(marginal, alpha) if marginal is not None and is_alone else ""
     return {
-        "groups": why_groups_are_ignored(test, n_groups) if n_groups and test is not None else "",
+        "groups": why_groups_are_ignored(test, n_groups, task) if n_groups and test is not None else "",
         "misleading": why_p_values_mislead(method, test),
         "p-values": f"{test.card.id}: {many}" if many and test is not None else "",
+        "target": note_on_target(method, test, task),
     }
+
+
+def note_on_target(method: Method, test: CITest | None, task: str) -> str:
+    """Return a note if a method reads a target of a further kind as a number; else nothing."""
+    is_reference = method.card.family == "reference"
+    if task not in FURTHER_KINDS or task in method.card.tasks or is_reference or not reads_as_number(method, test):
+        return ""
+    return f"{method.card.id} reads the {task} target as a number: the normal scores of its residuals"
 
 
 def why_complete_rows(method: Method, test: CITest | None, rule: str | int | None) -> str | None:

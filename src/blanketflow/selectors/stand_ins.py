@@ -114,7 +114,7 @@ def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
     chosen = choose_test(known, table.n_rows, has_design=has_design).configured()
     if not measures_information(chosen):  # splines do not: bins follow relations that bend, and lines all others
         linear = choose_test(known, table.n_rows, no_spline="it measures no information").configured()
-        chosen = get_ci_test("g2", bins=FEW_BINS) if known.bends else linear
+        chosen = get_ci_test("g2", bins=FEW_BINS) if known.bends and not known.target_kind else linear
     if own is None or chosen.card.id != own.card.id:
         chosen = with_incomplete(chosen, own.test_config.incomplete if own else None)
         yield chosen.bind(table, seed=problem.seed, target=problem.target)

@@ -24,7 +24,7 @@ from ..data.artefacts import (
 from ..data.external_stages import read_supplied
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
-from ..reporting.tables import TABLES, Found, scores
+from ..reporting.tables import OBSERVED, TABLES, Found, scores
 from .identity import contents_beside
 from .layout import parse
 
@@ -126,6 +126,19 @@ def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
     return _joined(frames, [*ARTEFACTS["evaluate"].columns, "dataset", "selector"]).replace(
         {"model": {"": None}, "metric": {"": None}}
     )
+
+
+def observed(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return the rows of the table ``observed``, which evaluations of further kinds of targets keep by parts."""
+    rows = []
+    for path in paths:
+        for model, parts in read_provenance(path).extra.get("observed", {}).items():
+            for part in parts:
+                columns = {key: values for key, values in part.items() if isinstance(values, list)}
+                of_part = {**dict.fromkeys(OBSERVED.columns), "label": "", **parse(path, ["evaluate"]).ids}
+                of_part |= {"model": model} | {key: value for key, value in part.items() if key not in columns}
+                rows += [of_part | dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return rows
 
 
 def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.DataFrame:
@@ -233,5 +246,6 @@ def tabulate(
         n_parts=n_parts,
         scores=scores(scored, asked["selectors"], n_parts),
         targets=asked.get("targets", {}),
+        observed=observed(evaluation_paths),
     )
     return {name: table.make(found) for name, table in TABLES.items()}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ci.choice import range_as_levels, usual_levels
-from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
+from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.column import SparseColumns
 from ..core.column_checks import bends_seen, has_flags
 from ..core.errors import DataError
@@ -107,6 +107,11 @@ class Facts:
     def told(self) -> tuple[str | None, ...]:
         """Notes on how the table was read, one line each."""
         return self.found, self.markers, self.suspected, self.of_groups
+
+    @property
+    def target_kind(self) -> str:
+        """The further kind of the target, such as survival; empty for classes and numbers."""
+        return "" if self.task in TASKS else self.task
 
     @property
     def n_cells(self) -> int:

@@ -11,6 +11,7 @@ from ..ci.missing import with_incomplete
 from ..config.typed import Config, Selector
 from ..core.cards import CATEGORICAL, KINDS, NUMERIC
 from ..core.errors import did_you_mean
+from ..core.registry import discover
 from ..models import get_model
 from ..models.metrics import resolve_metrics
 from ..selectors.base import Method
@@ -19,6 +20,7 @@ from ..selectors.compatibility import (
     why_groups_are_ignored,
     why_no_feature_groups,
     why_no_strata,
+    why_no_target,
     why_p_values_mislead,
     why_weights_are_refused,
 )
@@ -32,8 +34,8 @@ MOST_CELLS_OF_ALL = 250_000_000
 def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> str | None:
     """Return why a selector cannot run on a data set, or None if it can."""
     method = selector.method
-    if facts.task not in method.card.tasks:
-        return f"{method.card.id} does not do {facts.task}"
+    if reason := why_no_target(method, config.test(dataset, selector.id), facts.task):
+        return reason
     if method.card.id == "all" and facts.n_rows * facts.n_features > MOST_CELLS_OF_ALL:
         return f"models of all {facts.n_features} features would take more than {MOST_CELLS_OF_ALL * 8 / 1e9:.0f} GB"
     if method.card.id == "true-blanket" and not method.options()["blanket"] and facts.truth is None:
@@ -91,7 +93,9 @@ def why_no_evaluation(facts: Facts, config: Config) -> str | None:
     if not config.splits["evaluation"]:
         return None
     if config.models and not any(facts.task in get_model(name).card.tasks for name in config.models):
-        return f"none of the models {', '.join(config.models)} does {facts.task}. Add one, such as tree"
+        known = [name for name, found in discover("blanketflow.models").items() if facts.task in found.card.tasks]
+        such = "tree" if "tree" in known else known[0]
+        return f"none of the models {', '.join(config.models)} does {facts.task}. Add one, such as {such}"
     if not resolve_metrics(config.metrics, facts.task):
         return f"none of the metrics {', '.join(config.metrics)} is one of {facts.task}. Add one, or set metrics: auto"
     return None
@@ -149,7 +153,7 @@ def doubted_p_values(
         own[why_p_values_mislead(config.selectors[selector].method, test)] = None
         is_within = spec.get("within") == spec["groups"]  # what rows of a group have in common is conditioned on
         if spec["groups"] is not None and not is_within:
-            own[why_groups_are_ignored(test, facts[dataset].n_groups)] = None
+            own[why_groups_are_ignored(test, facts[dataset].n_groups, facts[dataset].task)] = None
     told = {dataset: [reason for reason in reasons if reason] for dataset, reasons in said.items()}
     return {dataset: reasons for dataset, reasons in told.items() if reasons}
 

@@ -22,6 +22,7 @@ from ...data.card import with_findings
 from ...data.column_roles import RawTable, assemble
 from ...data.in_memory import SOURCE, columns_in_memory
 from ...data.sources import read_source
+from ...models import DEFAULT_MODELS
 from ...search.workers import n_workers
 from ...selectors.external import WRAPPED
 from ...workflow.in_process import run_plan
@@ -41,7 +42,7 @@ def compare(
     y: Any = None,
     selectors: Any = ("hiton-mb", "ppfs", "mrmr"),
     *,
-    models: Sequence[str] = ("logistic", "ridge", "tree", "svm"),
+    models: Sequence[str] = DEFAULT_MODELS,
     metrics: str | Sequence[str] = "auto",
     evaluation: int | Literal["leave-group-out"] = 5,
     repeats: int = 1,
@@ -65,6 +66,7 @@ def compare(
     imputations: int | None = None,
     max_rows: int | None = None,
     task: str = "auto",
+    target_kind: str | None = None,
     name: str = "table",
     random_state: int = DEFAULT_SEED,
     n_jobs: int | None = 1,
@@ -79,16 +81,18 @@ def compare(
     ----------
     X : DataFrame, ndarray or scipy sparse matrix of shape (n, d), or mapping
         The features. A mapping ``{name: (X, y)}`` or ``{name: (X, y, groups, weights, within)}`` has several data sets.
-    y : array-like of shape (n,), str, or list of str
-        The target, or the name of its column in `X`. Rows without a target are left out. Several names make a data set
-        for each target, ``table-age`` and so on, without the other targets among its features.
+    y : array-like of shape (n,), str, list of str, or mapping
+        The target, or the name of its column in `X`; for times to an event a form that `fit` takes, or the names of the
+        columns, ``{"time": "days", "event": "died"}``. Rows without a target are left out. Several names make a data
+        set for each target, ``table-age`` and so on, without the other targets among its features.
     selectors : sequence or mapping
         Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings ``{id: spec}``
         with a spec as in config.yaml; or one mapping of ids to any of these. With an evaluation the baseline ``all`` is
         added, and scores have a row ``none`` without features. `n_folds`, `fold_rows` and `aggregate` of a blanketflow
         selector override the values given here unless they have their defaults.
     models : sequence of str
-        Models that score the blankets on the test rows.
+        Models that score the blankets on the test rows, by default some for each kind of target. Models of another task
+        are skipped.
     metrics : "auto" or sequence of str
         Metrics of the models.
     evaluation : int or "leave-group-out"
@@ -137,6 +141,8 @@ def compare(
         sampled, stratified by the target. Other selectors use all rows.
     task : {"auto", "classification", "regression"}
         Prediction task.
+    target_kind : str, optional
+        Kind of the target, as in `fit`.
     name : str
         Id of the data set, unless `X` is a mapping; random numbers depend on it, as in the workflow.
     random_state : int
@@ -172,6 +178,7 @@ def compare(
     n_workers("compare", n_jobs, 1)  # refused before anything is read
     rows = {"groups": groups, "weights": weights, "within": within}
     of_all = {"task": task, "missing": missing, "imputations": imputations, "include": include, "exclude": exclude}
+    of_all |= {"target_kind": target_kind}
     of_all |= {"tiers": tiers, "feature_groups": feature_groups, "costs": costs, "max_rows": max_rows}
     given = data_sets(X, y, rows, weights_are, name, of_all)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
@@ -287,7 +294,7 @@ def data_sets(
 
 
 def _data_set(name: str, parts: Sequence[Any], weights_are: str, of_all: Mapping[str, Any]) -> DataSet:
-    columns, target, names = columns_in_memory(name, *parts)
+    columns, target, names = columns_in_memory(name, *parts, target_kind=of_all.get("target_kind", AUTO))
     spec = {"source": SOURCE, "target": target, **names, **of_all}
     spec |= {"weights_are": weights_are} if "weights" in names else {}
     return DataSet(name, spec, columns, own_names(parts[0]))

@@ -48,7 +48,7 @@ class Comparison:
         Column names that are not text, such as integers, by their text. Tables and `blanket` have names, charts texts.
     tables : dict of str to DataFrame
         Every result table by name; the attributes answers, scores, blankets, unions, stability, agreement, ranks, wins,
-        friedman, runtime, truth and statuses are these.
+        observed, friedman, runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
         Cost of each fold; results that are not ``ok``; and unsuitable pairs with the reason.
 
@@ -83,6 +83,10 @@ class Comparison:
     )
     unions = _Table(
         "Features of the final blankets of several targets, and of which targets each is; empty with one target."
+    )
+    observed = _Table(
+        "What was observed on unseen rows in parts of equal predictions, such as survival curves; empty for classes "
+        "and plain numbers."
     )
     friedman = _Table("Whether the ranks of the selectors differ over the data sets.")
     runtime = _Table("Number of tests and seconds of each selector.")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.cards import ASYMPTOTIC, CROSS_PRODUCTS, IMPUTATIONS, PAIRWISE, Card
+from ...core.cards import ASYMPTOTIC, CROSS_PRODUCTS, IMPUTATIONS, PAIRWISE, TARGET_KINDS, Card
 from ...core.column_checks import with_flags
 from ...core.numerics import is_rounded_away
 from ...core.parameters import choice, number
@@ -23,8 +23,18 @@ from ..engines import Candidate, columns_of
 from ..feature_groups import smallest_of
 from ..pooling import pooled_p_values
 from ..tails import chi2_tail, f_greater, rao_f
+from ..target_regressions import Part, TargetRegressions, target_of_kind
 from .fisher_z import FisherZEngine
-from .regressions import Regressed, Variable, basis_of, by_weights, present_levels, rounded_away, with_exact_tests
+from .regressions import (
+    Regressed,
+    Variable,
+    basis_of,
+    by_weights,
+    predictors,
+    present_levels,
+    rounded_away,
+    with_exact_tests,
+)
 
 
 @dataclass
@@ -355,6 +365,18 @@ def _information(a: np.ndarray, b: np.ndarray, weights: np.ndarray, probabilitie
     return np.vstack(rows)
 
 
+class LinearTargetRegressions(TargetRegressions):
+    """Numbers enter regressions of a target unchanged, labels as indicators of their levels."""
+
+    def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
+        """Return the predictors of given columns."""
+        return np.vstack([np.zeros((0, self.n_rows)), *(predictors(self.table[column]) for column in given)])
+
+    def parts(self, columns: tuple[int, ...]) -> list[Part]:
+        """Return the predictors of columns as one part."""
+        return [Part(np.vstack([predictors(self.table[column]) for column in columns]), 1.0)]
+
+
 @dataclass
 class LRMixed(RegressionTest):
     """Likelihood-ratio test of nested regressions of X and of Y, for any mixture of columns.
@@ -390,6 +412,15 @@ class LRMixed(RegressionTest):
     A set of columns as X is tested in one direction only: Y on Z and all columns of the set. Two columns of two values,
     given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
 
+    A target of a further kind, such as survival, is always the response, of its own regression: Cox for survival,
+    Poisson or negative binomial for counts, proportional odds for ordered classes, fractional logit for shares, gamma
+    for positive numbers. The statistic is twice the gain of log likelihood, divided by the dispersion where the kind
+    has one, and is compared with chi-square. Given other tests, the target enters by covariates: the event and the
+    cumulative hazard, log(1 + rate), the classes, the share, or the logarithm. What counts per parameter, in place of
+    rows, are the events of survival, the sum of counts if that is smaller than the rows, and the rows of ordered
+    classes, fewer the more of them are in one class. Sampling weights are refused, and clusters are taken as
+    independent rows.
+
     With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
     totals of clusters (`clusters.py`); `statistic`, `dof` and `reliable` are those of as many independent rows.
 
@@ -418,13 +449,22 @@ class LRMixed(RegressionTest):
         cost="a few times O(n p^2) per regression on p predictors, times r^2 for r classes",
         symmetric=True,
         measures=("p-value",),
+        tasks=TARGET_KINDS,
         incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
 
-    def prepare(self, table: Table, seed: int, target: int | None) -> LRMixedEngine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> Any:
         """Return the engine; neither `seed` nor `target` is used."""
         table = with_flags(table)
+        if (at := target_of_kind(table)) is not None:
+            return LinearTargetRegressions(
+                table, at, self._of_ordinary, self.min_samples_per_parameter, self.unreliable
+            )
+        return self._of_ordinary(table)
+
+    def _of_ordinary(self, table: Table) -> Any:
+        """Return the engine of a table whose columns are all numbers and labels."""
         if is_complex(table.design):
             return regressions_by_clusters(self, table, table.design)
         return LRMixedEngine(self, table)

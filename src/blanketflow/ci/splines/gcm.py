@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
+from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, TARGET_KINDS, Card
+from ...core.column import TargetColumn
+from ...core.errors import UnsupportedError
 from ...core.numerics import is_rounded_away
 from ...core.parameters import anything, integer
 from ...core.results import CIResult, CIResults
@@ -20,6 +22,7 @@ from ..linear.regressions import is_function, rounded_away
 from ..pooling import pooled_p_values
 from ..predictive.cpi import draw_parts
 from ..predictive.model_losses import Learner, cross_fitted
+from ..target_regressions import ROWS_PER_PARAMETER, Part, TargetRegressions, target_of_kind
 from .generalised_covariance import no_covariance, whitened
 from .spline import LEAST_FREE, leverages
 from .spline_given import ROUNDING, GivenFunctions, orthonormal, without
@@ -85,6 +88,7 @@ class GCM(CITest):
         symmetric=True,
         takes_max_rows=True,
         measures=("p-value",),
+        tasks=TARGET_KINDS,
         incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
@@ -97,9 +101,14 @@ class GCM(CITest):
     )
     n_splits: int = integer(5, "Parts of the rows, each held out once by a model; splines need none.", at_least=2)
 
-    def prepare(self, table: Table, seed: int, target: int | None) -> _GCMEngine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> _GCMEngine | _GCMOfTarget:
         """Return the engine; `seed` fixes parts and models, and is not used by splines."""
-        return _GCMEngine(self, table, seed)
+        if (at := target_of_kind(table)) is None:
+            return _GCMEngine(self, table, seed)
+        if self.model != SPLINES:
+            kind = cast(TargetColumn, table[at]).target_kind
+            raise UnsupportedError(f"gcm tests {kind} targets with model: {SPLINES} only. Leave model out.")
+        return _GCMOfTarget(table, at, lambda ordinary: _GCMEngine(self, ordinary, seed), ROWS_PER_PARAMETER, "auto")
 
     @property
     def misleads(self) -> str:
@@ -143,7 +152,7 @@ class _GCMEngine:
     def _each(
         self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> CIResults:
-        n, by = self._table.n_rows, self._regression(given)
+        n, by = self._table.n_rows, self.regression(given)
         # Single columns differ between queries, so caching all residuals would waste memory.
         left = cache(by.left) if any(len(columns) > 1 for columns in candidates) else by.left
         y, is_rounded = _together(left, targets), any(map(self._is_rounded, (*targets, *given)))
@@ -158,10 +167,40 @@ class _GCMEngine:
             answers.append(CIResult(found.squared, found.p_value, found.log_p, float(found.dof), n, True))
         return CIResults.from_rows(answers)
 
-    def _regression(self, given: tuple[int, ...]) -> _BySplines | _ByModel:
+    def regression(self, given: tuple[int, ...]) -> _BySplines | _ByModel:
+        """Return what regresses columns on given ones."""
         if self._test.model == SPLINES:
             return _BySplines(self._screen, given)
         return _ByModel(self._test, self._table, self._seed, given)
+
+
+class _GCMOfTarget(TargetRegressions):
+    """Tests whether score residuals of the target's null model given Z covary with the residuals of X.
+
+    For the Cox model these are martingale residuals. The test then holds also where hazards are not proportional in X,
+    and where the relation of X and Z bends (Kook and others 2024, doi:10.1080/01621459.2024.2395588).
+    """
+
+    def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
+        """Return the functions of given columns by which X is regressed too."""
+        return self._regression(given).basis
+
+    def parts(self, columns: tuple[int, ...]) -> list[Part]:
+        """Return nothing: columns are tested by their residuals."""
+        return []
+
+    def _regression(self, given: tuple[int, ...]) -> _BySplines:
+        return cast(_BySplines, cast(_GCMEngine, self._ordinary).regression(given))
+
+    def _tested(self, columns: tuple[int, ...], given: tuple[int, ...]) -> CIResult:
+        null, by, n = self._null(given), self._regression(given), self.n_rows
+        n_parameters = null.model.n_own + len(null.basis) + 1
+        x = _together(by.left, columns)
+        is_enough = null.model.size >= ROWS_PER_PARAMETER * n_parameters and n - 1 - by.rank > rows_needed(x.shape[1])
+        if not is_enough or any(is_rounded_away(self.table[column]) for column in columns):
+            return CIResult(0.0, 1.0, 0.0, 0.0, n, False)
+        found = no_covariance(x, whitened(null.model.residuals()[:, np.newaxis]))
+        return CIResult(found.squared, found.p_value, found.log_p, float(found.dof), n, True)
 
 
 def _together(left: Callable[[int], np.ndarray], columns: tuple[int, ...]) -> np.ndarray:
@@ -174,7 +213,7 @@ class _BySplines:
 
     def __init__(self, screen: SplineScreen, given: tuple[int, ...]) -> None:
         self._screen, self._given, self._has_given = screen, GivenFunctions(screen, given), bool(given)
-        self.rank = len(self._given.basis)
+        self.basis, self.rank = self._given.basis, len(self._given.basis)
 
     def left(self, column: int) -> np.ndarray:
         """Return the whitened residuals of a column's number or levels, (n, a); empty for a function of Z."""

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
 
-from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
+from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, TARGET_KINDS, Card
 from ...core.parameters import number
 from ...core.results import CIResults
 from ...core.table import Table
 from ..base import CITest
+from ..engines import Engine
 from ..linear.regressions import rounded_away, with_exact_tests
 from ..pooling import pooled_p_values
 from ..tails import f_greater
+from ..target_regressions import ROWS_PER_PARAMETER, Part, TargetRegressions, target_of_kind
+from .spline_functions import functions_of
 from .spline_given import ROUNDING, GivenFunctions, orthonormal_of, without
-from .spline_screen import CLEAR, KEPT_CELLS, Parts, Rows, SplineScreen, rows_that_confirm, whitening
+from .spline_screen import (
+    CLEAR,
+    KEPT_CELLS,
+    OF_GIVEN,
+    OF_SIDE,
+    ROWS_PER_FUNCTION,
+    Parts,
+    Rows,
+    SplineScreen,
+    keep,
+    rows_that_confirm,
+    whitening,
+)
 
 
 @dataclass
@@ -47,6 +62,12 @@ class Spline(CITest):
     destroyed a numeric column. A flag is one function whatever its type: 0 and 1, false and true, or no and yes. Two
     flags, given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
 
+    A target of a further kind, such as survival, is always the response, of the same regressions as in `lr-mixed`, and
+    there is no screen. The statistic is twice the gain of log likelihood. Two parts are tested, the number itself and
+    its bends, with the same shares of alpha; the given numbers share one function per 40 events or rows, at least one
+    each. Given other tests, the target enters by its covariates, as in `lr-mixed`. A test with fewer than ten events
+    per parameter is unreliable; of other kinds, rows or counts take the place of events.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd
@@ -73,6 +94,7 @@ class Spline(CITest):
         "functions of each column; O(n |Z|^2) for each one confirmed",
         symmetric=True,
         measures=("p-value",),
+        tasks=TARGET_KINDS,
         incomplete=(PAIRWISE, IMPUTATIONS),
         takes_max_rows=True,
     )
@@ -91,9 +113,11 @@ class Spline(CITest):
         at_most=1,
     )
 
-    def prepare(self, table: Table, seed: int, target: int | None) -> SplineEngine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> SplineEngine | SplineTargetRegressions:
         """Return the engine; neither `seed` nor `target` is used."""
-        return SplineEngine(self, table)
+        if (at := target_of_kind(table)) is None:
+            return SplineEngine(self, table)
+        return SplineTargetRegressions(table, at, partial(SplineEngine, self), self.straight_share)
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return results pooled by their p-values."""
@@ -102,6 +126,39 @@ class Spline(CITest):
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
         return rounded_away(table, target, results)
+
+
+class SplineTargetRegressions(TargetRegressions):
+    """Numbers enter regressions of a target as splines, and are tested first as they are, then by their bends."""
+
+    def __init__(self, table: Table, at: int, prepare: Callable[[Table], Engine], straight_share: float) -> None:
+        super().__init__(table, at, prepare, ROWS_PER_PARAMETER, "auto")
+        self._straight_share = straight_share
+        self._found: dict[int, np.ndarray] = {}
+
+    def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
+        """Return splines of given numbers, more of them for more events or rows, and indicators of labels."""
+        size = int(self.size) // max(len(given), 1)
+        most = min(max(size // ROWS_PER_FUNCTION, 1), OF_GIVEN)
+        found = [self._functions(column) for column in given]
+        kept = [one if self.table[at].is_discrete else one[:most] for at, one in zip(given, found, strict=True)]
+        return np.vstack([np.zeros((0, self.n_rows)), *kept])
+
+    def _functions(self, column: int) -> np.ndarray:
+        """Return the functions of a column, cached for the most recent ones."""
+        if column not in self._found:
+            functions = functions_of(self.table[column], OF_GIVEN)
+            keep(self._found, column, functions, functions.size)
+        return self._found[column]
+
+    def parts(self, columns: tuple[int, ...]) -> list[Part]:
+        """Return the number itself and its bends as two parts; a label, or a set of columns, is one."""
+        found = [self._functions(column) for column in columns]
+        found = [f if self.table[at].is_discrete else f[:OF_SIDE] for at, f in zip(columns, found, strict=True)]
+        column, functions = self.table[columns[0]], found[0]
+        if len(columns) > 1 or column.is_discrete or len(functions) < 2:
+            return [Part(np.vstack(found), 1.0)]
+        return [Part(functions[:1], self._straight_share), Part(functions[1:], 1.0 - self._straight_share)]
 
 
 class SplineEngine:

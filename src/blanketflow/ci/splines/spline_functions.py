@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.numerics import standardised
 from ...core.table import Column
+from ...targets.normal_scores import normal_scores
 from ..linear.regressions import present_levels
 
 #: Knots of the natural splines, one more than functions without the constant; each set contains the one before.
@@ -103,17 +104,6 @@ def _in_order(combinations: list[np.ndarray], products: np.ndarray, most: int) -
         if n_found == most:
             break
     return found[:n_found]
-
-
-def normal_scores(counts: np.ndarray) -> np.ndarray:
-    """Return the normal scores of distinct ascending values, (m,), with these counts.
-
-    >>> normal_scores(np.array([1, 2, 1])).round(3)
-    array([-1.15,  0.  ,  1.15])
-    """
-    from scipy.special import ndtri
-
-    return ndtri((np.cumsum(counts) - counts / 2.0) / counts.sum())
 
 
 def natural_splines(at: np.ndarray, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.cards import CATEGORICAL, NUMERIC
+from ...core.column import EVENT, TargetColumn
 from ...core.table import Column
 from .finding import n_rows_examined, some_rows
 
@@ -25,7 +26,7 @@ class Distribution:
 
     `labels` names the bars, those of numbers in their order; it is empty where `edges` has the bounds of ranges.
     `n_below` and `n_above` cells lie far outside the ranges, `n_others` rows have labels without a bar. Counts are of
-    the rows looked at.
+    the rows looked at. `events`, of times to an event, has the rows of each bar with the event.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Distribution:
     n_above: int = 0
     n_others: int = 0
     is_number: bool = False
+    events: tuple[int, ...] = ()
 
 
 def distributions(columns: Sequence[Column], n_columns: int) -> list[Distribution]:
@@ -68,7 +70,7 @@ def distribution(column: Column) -> Distribution:
     values = values[np.isfinite(values)]
     if not len(values):
         return Distribution(column.name, ())
-    if column.kind != NUMERIC:
+    if column.kind != NUMERIC and not (isinstance(column, TargetColumn) and EVENT in column.parts):
         found, counts = np.unique(values, return_counts=True)
         if len(found) <= _BINS // 2:
             labels = tuple(f"{value:.6g}" for value in found.tolist())
@@ -76,7 +78,11 @@ def distribution(column: Column) -> Distribution:
     low, high = _bounds(values)
     below, above = int((values < low).sum()), int((values > high).sum())
     counts, edges = _histogram(values[(values >= low) & (values <= high)], low, high)
-    return Distribution(column.name, counts, (), edges, below, above, 0, True)
+    events: tuple[int, ...] = ()
+    if isinstance(column, TargetColumn) and EVENT in column.parts:
+        of_event = values[(values >= low) & (values <= high) & column.parts[EVENT].astype(bool)]
+        events = _histogram(of_event, low, high)[0]
+    return Distribution(column.name, counts, (), edges, below, above, 0, True, events)
 
 
 def _histogram(values: np.ndarray, low: float, high: float) -> tuple[tuple[int, ...], tuple[float, ...]]:

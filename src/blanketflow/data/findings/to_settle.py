@@ -31,6 +31,7 @@ class _Rule:
 
 #: Kinds of findings that ask for something, the most serious first. What an advice names comes before a rule's key.
 RULES = {
+    "orient": _Rule(is_sure=True),
     "below-detection": _Rule(is_sure=True),
     "above-detection": _Rule(is_sure=True),
     "follow-up": _Rule("drop", is_sure=True),
@@ -38,6 +39,7 @@ RULES = {
     "identifier": _Rule("drop", is_sure=True),
     "number": _Rule("categorical", "if these are labels"),
     "suspected-marker": _Rule(),
+    "target-kind": _Rule(),
     "date": _Rule("drop", is_sure=True),
     "text": _Rule("drop", is_sure=True),
     "group": _Rule("groups", "if rows of one value are not independent"),

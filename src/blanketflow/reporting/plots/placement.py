@@ -130,7 +130,7 @@ class Scale:
     def axis(self) -> alt.Axis:
         """Return the axis. Logarithmic axes mark powers of ten, and 2 and 5 times them if there are few."""
         if self.kind == "linear":
-            return alt.Axis(tickCount=6, format="~g")
+            return alt.Axis(tickCount=6, format="~r")
         lowest = self.constant if self.kind == "symlog" else self.low
         exponents = range(math.floor(math.log10(lowest)), math.floor(math.log10(self.high)) + 1)
         steps = (1, 2, 5) if len(exponents) <= _FEW_POWERS else (1,)

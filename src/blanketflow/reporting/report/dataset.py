@@ -13,6 +13,7 @@ from ...data.splits import FINAL
 from ..formatting import NONE, count, fixed, mean_sd, number, plain, seconds, signed, some
 from ..tables.answers import YES
 from ..tables.blankets import confirmed_in_words
+from ..target_in_words import distribution
 from .html import Cell, Table, cells
 from .run import Run
 
@@ -138,8 +139,8 @@ def _warnings(run: Run, dataset: str) -> list[str]:
     return found
 
 
-#: Largest numbers of names in a fact, and of classes with separate counts.
-MAX_NAMES, MAX_CLASSES = 30, 12
+#: Largest number of names in a fact.
+MAX_NAMES = 30
 #: Text columns of a blanket.
 STAND_INS = "stand-ins"
 TEXTS = ("role", "feature group", "confirmed", STAND_INS)
@@ -161,7 +162,7 @@ def facts(
         ("Source", plain(card.get("source"))),
         ("Rows", f"{card['n_rows']:,}"),
         ("Features", f"{card['n_features']:,} ({kinds})"),
-        ("Target", f"{card['target']['name']}: {_distribution(card['target'])}"),
+        ("Target", f"{card['target']['name']}: {distribution(card['target'], card['n_rows'])}"),
         ("Task", f"{card['task']}: {card['task_reason']}"),
         ("Missing cells", _missing(card["missing"])),
     ]
@@ -183,15 +184,6 @@ def facts(
     if card.get("truth") is not None:
         pairs.append(("True blanket", some(card["truth"]["blanket"], MAX_NAMES)))
     return pairs + [("Note", note) for note in card.get("notes") or []]
-
-
-def _distribution(target: Mapping[str, Any]) -> str:
-    classes = target.get("classes")
-    if classes is None:
-        return ", ".join(f"{key} {number(value)}" for key, value in target.items() if key != "name")
-    total = sum(classes.values()) or 1
-    shown = [f"{label} {n:,} ({n / total:.0%})" for label, n in list(classes.items())[:MAX_CLASSES]]
-    return ", ".join(shown) + (f", {len(classes) - MAX_CLASSES} more classes" if len(classes) > MAX_CLASSES else "")
 
 
 def _missing(missing: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from ...data.splits import FINAL
 from .. import plots
 from . import overview
 from .run import Run
+from .unseen import unseen
 
 #: The cost of a selector: name of the chart to column of the table ``runtime``.
 COSTS = {"tests": "n_tests", "seconds": "selection_seconds"}
@@ -45,6 +46,8 @@ def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
         for name, cost in COSTS.items():
             chart = plots.cost_against_score(scores, runtime, metric, model, cost, **references)
             yield f"score-against-{name}", chart
+    if (seen := unseen(run, dataset)) is not None:
+        yield "unseen", seen.chart
     agreement = run.rows(run.tables["agreement"], dataset=dataset)
     if len(compared) > 1:
         yield "agreement", plots.agreement(agreement, compared)

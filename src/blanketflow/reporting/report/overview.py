@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from ...core.cards import Card
+from ...core.cards import SURVIVAL, Card
 from ...data.splits import FINAL
 from ..formatting import NONE, count, fixed, linked, mean_sd, number, p_value, plain
 from .html import Cell, Table, cells
@@ -57,6 +57,13 @@ def _result(run: Run, dataset: str, selector: str) -> Cell:
         )
     failed = len(run.rows(run.outcomes, dataset=dataset, selector=selector)) > 0
     return Cell(size or ("failed" if failed else NONE))
+
+
+def without_features(run: Run) -> str:
+    """Return what is predicted without features."""
+    has_survival = any(card.get("task") == SURVIVAL for card in run.cards.values())
+    curve = ", or for survival one Kaplan-Meier curve for all rows" if has_survival else ""
+    return "the majority class or the mean" + curve
 
 
 def unions(run: Run) -> Table:

@@ -15,6 +15,7 @@ from .figures import charts as all_charts
 from .figures import narrow_charts
 from .overview import methods
 from .run import Run
+from .unseen import unseen
 
 
 def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Markov-blanket feature selection") -> str:
@@ -49,6 +50,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         methods=methods(run),
         baseline=run.baseline,
         nothing=run.nothing,
+        without=overview.without_features(run),
         provenance=[*_provenance(run.provenance), ("charts", f"{html.vega_versions()} (BSD-3-Clause)")],
         packages=[(name, plain(version)) for name, version in sorted(dict(run.provenance.get("packages", {})).items())],
         searches=html.as_json(run.searches),
@@ -84,6 +86,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "is_rare": is_rare(run.cards[name]),
         "scores": [(metric, dataset.score_table(run, name, metric)) for metric in leading],
         "other_scores": [dataset.score_table(run, name, metric) for metric in others],
+        "unseen": unseen(run, name),
         "held_out_groups": dataset.held_out_groups(run, name),
         "runtime": dataset.runtime(run, name),
         "has_truth": run.cards[name].get("truth") is not None,

@@ -13,9 +13,10 @@ from .blankets import (
     truth,
     unions_table,
 )
+from .observed import OBSERVED, observed
 from .ranks import FRIEDMAN, RANKS, WINS, comparable, friedman, friedman_ranks, ranks, wins
 from .result_table import Found, ResultTable
-from .scores import HELD_OUT_GROUPS, HIGHER_IS_BETTER, OPTIMISM, SCORES, held_out_groups, optimism, scores
+from .scores import HELD_OUT_GROUPS, OPTIMISM, SCORES, held_out_groups, optimism, scores
 from .stability import STABILITY, between_groups, nogueira, stability
 from .status_and_cost import RUNTIME, STATUSES, runtime, statuses, unclean
 
@@ -62,6 +63,11 @@ TABLES = {
         HELD_OUT_GROUPS,
         lambda found: held_out_groups(found.evaluations),
     ),
+    "observed": ResultTable(
+        "what was observed on unseen rows, by parts of what was predicted",
+        OBSERVED,
+        lambda found: observed(found.observed),
+    ),
     "friedman": ResultTable(
         "whether the selectors differ over the data sets",
         FRIEDMAN,
@@ -88,7 +94,7 @@ TABLES = {
 }
 
 __all__ = [
-    "HIGHER_IS_BETTER",
+    "OBSERVED",
     "TABLES",
     "Found",
     "ResultTable",
@@ -101,6 +107,7 @@ __all__ = [
     "friedman_ranks",
     "held_out_groups",
     "nogueira",
+    "observed",
     "optimism",
     "ranks",
     "runtime",

@@ -10,7 +10,7 @@ from ...data.findings import in_lines
 from ...data.splits import FINAL
 from ..formatting import count, fixed, interval, metric_name, number, signed, some
 from .result_table import ALL, NOTHING, Found, competes, frame, is_reference, selector_of
-from .scores import HIGHER_IS_BETTER, behind_the_best, leading_metrics, leading_model
+from .scores import behind_the_best, is_higher_better, leading_metrics, leading_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 SHARE_OF_ERROR, MOST_LOST = 0.5, 0.01
 #: Largest number of features named in a sentence.
 MOST_NAMED = 12
-_OF_SHARES = ("accuracy", "balanced-accuracy", "roc-auc", "kappa", "r2", "error")
+_OF_SHARES = (
+    *("accuracy", "balanced-accuracy", "roc-auc", "kappa", "r2", "error"),
+    *("uno-concordance", "concordance", "time-auc", "quadratic-kappa"),
+)
 #: Whether models learned something.
 YES, ONLY_ALL, NOT_SHOWN, NOT_KNOWN = "yes", "with all features only", "not shown", "not known"
 
@@ -123,7 +126,7 @@ def _lost(found: Found, dataset: str, shown: pd.DataFrame, metric: str) -> dict[
     values = values[[name for name in values if competes(name, found.selectors)]]
     if values.empty:
         return {}
-    behind = behind_the_best(values, HIGHER_IS_BETTER[metric], found.n_parts or len(values))
+    behind = behind_the_best(values, is_higher_better(metric), found.n_parts or len(values))
     most = MOST_LOST if metric in _OF_SHARES else float("inf")
     allowed = {name: SHARE_OF_ERROR * mean.error if mean.error == mean.error else 0.0 for name, mean in behind.items()}
     return {name: mean.value - min(allowed[name], most) - 1e-12 for name, mean in behind.items()}
@@ -166,7 +169,24 @@ def _scored(found: Found, shown: pd.DataFrame, selector: str, metrics: Sequence[
         parts.append(text)
     n_splits, model = int(own["n_splits"]), own["model"]
     where = "the test rows" if n_splits == 1 else f"{n_splits} splits"
-    return f"On rows that the selection did not see ({where}), {model} has {'; '.join(parts)}."
+    text = f"On rows that the selection did not see ({where}), {model} has {'; '.join(parts)}."
+    leading = shown[(shown["metric"] == metrics[0]) & (shown["selector"] == selector)].iloc[0]
+    return " ".join(filter(None, (text, in_words_of_the_target(leading))))
+
+
+def in_words_of_the_target(row: pd.Series) -> str:
+    """Return what a leading score means for the target; empty for metrics that say it themselves."""
+    if row["metric"] in ("uno-concordance", "concordance"):
+        return (
+            f"Of two rows, the one with the higher predicted risk has the event first in {row['mean']:.0%} of pairs; "
+            "by chance it would be half of them."
+        )
+    if row["metric"].endswith("-deviance") and row["gain"] > 0:
+        without = row["mean"] + row["gain"]
+        return f"The features take away {row['gain'] / without:.0%} of the deviance without any feature."
+    if row["metric"] == "quadratic-kappa":
+        return "Of this kappa, 0 is agreement by chance and 1 is perfect; classes far off count more than near ones."
+    return ""
 
 
 def _learned(found: Found, shown: pd.DataFrame, selector: str, metric: str) -> tuple[str, str]:

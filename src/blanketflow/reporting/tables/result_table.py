@@ -61,7 +61,8 @@ class Found:
     `both_selections` adds evaluate_optimistic with `selected_on`; `confirmed` is from confirm. `ended` has the status
     of each search and model, `skipped` (data set, selector, reason) of pairs that were not run. `cards` and `selectors`
     have cards and specs by id. `n_parts` is the number of outer folds, 0 if it differs (one per group). `scores` is
-    that result table. `targets` has the data set of each target, by the id of a data set with several.
+    that result table. `targets` has the data set of each target, by the id of a data set with several. `observed` has
+    the rows of that result table, which evaluations keep.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -76,6 +77,7 @@ class Found:
     n_parts: int
     scores: pd.DataFrame
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    observed: Sequence[Mapping[str, Any]] = ()
 
     @property
     def competing(self) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...core.errors import UnknownNameError, did_you_mean
+from ...core.metrics import METRICS, in_order_of_place
 from ...core.task import has_rare_class
 from ...data.artefact_columns import Column, rows_of
 from ...data.provenance import STATUSES
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Direction of each metric. The first one that a data set has is its main metric.
-HIGHER_IS_BETTER: dict[str, bool] = {
-    "accuracy": True,
-    "balanced-accuracy": True,
-    "roc-auc": True,
-    "kappa": True,
-    "r2": True,
-    "error": False,
-    "log-loss": False,
-    "mse": False,
-    "mae": False,
-}
 #: Smaller differences between means come from the order of summation and count as 0.
 DECIMALS = 12
 
@@ -71,7 +60,7 @@ def scores(
     ``status`` is that of the first split if no split has a value; ``unreliable`` if some lack one.
 
     `selectors` has the specs; `n_parts` is the number of outer folds of a repetition (0: the number of splits of a data
-    set), which affects the intervals. Raises `UnknownNameError` for a metric not in `HIGHER_IS_BETTER`.
+    set), which affects the intervals. Raises `UnknownNameError` for a metric not in `METRICS`.
     """
     import pandas as pd
 
@@ -149,9 +138,9 @@ def _status(part: pd.DataFrame) -> dict[str, str]:
 
 def is_higher_better(metric: str) -> bool:
     """Return the direction of a metric; raises `UnknownNameError`."""
-    if metric not in HIGHER_IS_BETTER:
-        raise UnknownNameError(f"no metric {metric!r} to compare by. {did_you_mean(metric, HIGHER_IS_BETTER)}")
-    return HIGHER_IS_BETTER[metric]
+    if metric not in METRICS:
+        raise UnknownNameError(f"no metric {metric!r} to compare by. {did_you_mean(metric, METRICS)}")
+    return METRICS[metric].higher_is_better
 
 
 def _best(
@@ -289,7 +278,7 @@ def held_out_groups(evaluations: pd.DataFrame) -> pd.DataFrame:
 
 # --- the leading metric and model of a data set, in the report, the charts and the summary of a run -------------------
 
-#: The leading metrics if a class is rare; else the first of `HIGHER_IS_BETTER`.
+#: The leading metrics if a class is rare; else that of the lowest place.
 IF_RARE = ("roc-auc", "log-loss")
 #: The leading metrics if ``auto`` has a `metric`.
 IF_ASKED: Mapping[str, tuple[str, ...]] = {
@@ -320,7 +309,7 @@ def metrics_in_order(card: Mapping[str, Any], selectors: Selectors = NO_SELECTOR
     >>> metrics_in_order({"target": {"classes": {"ill": 10, "well": 90}}})[:3]
     ['roc-auc', 'log-loss', 'accuracy']
     """
-    return list(dict.fromkeys((*_first(card, selectors), *HIGHER_IS_BETTER)))
+    return list(dict.fromkeys((*_first(card, selectors), *in_order_of_place())))
 
 
 def leading_metrics(scores: pd.DataFrame, card: Mapping[str, Any], selectors: Selectors = NO_SELECTORS) -> list[str]:
@@ -344,4 +333,4 @@ def leading_model(scores: pd.DataFrame, metric: str | None, selectors: Selectors
     means = known[known["selector"] == selector_of(ALL, selectors)].set_index("model")["mean"]
     if means.empty:
         return known["model"].iloc[0]
-    return means.idxmax() if HIGHER_IS_BETTER[metric] else means.idxmin()
+    return means.idxmax() if is_higher_better(metric) else means.idxmin()

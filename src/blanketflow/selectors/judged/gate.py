@@ -13,10 +13,10 @@ from ...core.rows import balanced_parts
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column
 from ...models.base import class_probabilities, predicted
+from ...targets.normal_scores import scores_of
 from ..learning import estimator_for, task_of
 from .pace import Pace
 from .portfolio import Rows, boosted_model
-from .yardstick import scores_of
 
 #: Levels of the tests of single columns and of trees on all columns; together 5 % false positives.
 LEVEL, LEVEL_OF_TREES = 0.03, 0.02

@@ -6,27 +6,30 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...ci.splines.spline_functions import normal_scores
 from ...core.cards import CLASSIFICATION, NUMERIC
+from ...core.column import TargetColumn
 from ...core.errors import ParameterError
 from ...core.numerics import standardised
 from ...core.table import Column
 from ...core.task import has_rare_class
 from ...models.metrics import SMALLEST_PROBABILITY
+from ...targets import as_numbers
+from ...targets.normal_scores import scores_of
 from ..learning import task_of
 
-ERROR, LOG_LOSS, R2, NORMAL_SCORES = "error", "log-loss", "r2", "normal-scores"
+ERROR, LOG_LOSS, R2, NORMAL_SCORES, RESIDUALS = "error", "log-loss", "r2", "normal-scores", "residuals"
 #: Names of each metric, in tables and in sentences.
 SPOKEN: Mapping[str, tuple[str, str]] = {
     ERROR: ("accuracy", "accuracy"),
     LOG_LOSS: ("roc_auc", "ROC AUC"),
     R2: ("r2", "R²"),
     NORMAL_SCORES: ("r2", "R² of the target's normal scores"),
+    RESIDUALS: ("r2", "R² of normal scores of the target's residuals"),
 }
 #: Metrics with a relative tolerance: a share of the possible gain over no feature.
-BY_GAIN = (LOG_LOSS, NORMAL_SCORES)
+BY_GAIN = (LOG_LOSS, NORMAL_SCORES, RESIDUALS)
 AUTO = "auto"
-CHOICES = (AUTO, *SPOKEN)
+CHOICES = (AUTO, ERROR, LOG_LOSS, R2, NORMAL_SCORES)
 #: Tails are heavy if normal scores explain less than this share of a target's variance: 0.82 for an exponential target.
 HEAVY = 0.75
 
@@ -38,6 +41,10 @@ def yardstick(target: Column, asked: str = AUTO) -> str:
     >>> yardstick(column_from_array("y", np.repeat(["no", "yes"], [90, 10])))
     'log-loss'
     """
+    if isinstance(target, TargetColumn):
+        if asked != AUTO:
+            raise ParameterError(f"auto: metric is {asked}, but of a {target.target_kind} target it must be {AUTO}.")
+        return RESIDUALS
     is_class = task_of(target) == CLASSIFICATION
     suits = (ERROR, LOG_LOSS) if is_class else (R2, NORMAL_SCORES)
     if asked == AUTO:
@@ -58,17 +65,9 @@ def has_heavy_tails(target: Column) -> bool:
 
 def judged_target(target: Column, metric: str) -> Column:
     """Return the target that models learn."""
+    if isinstance(target, TargetColumn):
+        return as_numbers(target)
     return Column(target.name, NUMERIC, scores_of(target.numbers())) if metric == NORMAL_SCORES else target
-
-
-def scores_of(numbers: np.ndarray) -> np.ndarray:
-    """Return the normal scores of some numbers, (n,).
-
-    >>> scores_of(np.array([3.0, 1e9, 7.0])).round(3).tolist()
-    [-0.967, 0.967, 0.0]
-    """
-    _, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    return normal_scores(counts)[place]
 
 
 #: Steps of Newton's method; most need eight.

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...ci.feature_groups import variables
-from ...core.cards import CATEGORICAL, Card
+from ...core.cards import CATEGORICAL, TARGET_KINDS, Card
 from ...core.column_checks import identifier_kind
 from ...core.errors import ParameterError, shown
 from ...core.limits import LimitReached, Limits
@@ -85,6 +85,7 @@ class Auto(Method):
         "doi:10.1023/A:1024068626366.",
         cost="IAMB's tests in each resample; for roles HITON-MB's, at most 5,000; some 300 fits of three models",
         work="panel",
+        tasks=TARGET_KINDS,
         takes_max_rows=True,
         importance="1 divided by the geometric mean of its ranks by all rankings in the resamples",
     )

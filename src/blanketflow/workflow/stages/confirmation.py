@@ -64,10 +64,10 @@ def _tested(fold: Fold, members: Sequence[str]) -> list[Confirmation]:
     """Test each member given the others on the rows that the searches of the fold left out."""
     rows, stored, where = fold.left_out_rows(), read_features(fold.table), f"{fold.dataset}, split {FINAL}"
     known = fold.prior().of(stored.features.names, where, stored.target.name)
-    whole = fold.prepared(replace(stored, features=stored.features.select(members)), rows)
+    features = fold.filled(replace(stored, features=stored.features.select(members)), rows)
     groups = None if stored.groups is None else stored.groups[rows]
-    target = whole[stored.target.name]
-    return confirm_members(whole, target, members, fold.seed, groups, where, known.feature_groups)
+    target = stored.target.take(rows)
+    return confirm_members(features, target, members, fold.seed, groups, where, known.feature_groups)
 
 
 def _searched_again(

@@ -98,9 +98,8 @@ def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, 
         before = problem.n_tests
         decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
-        notes = notes_on_p_values(
-            method, fold.test() if marginal else None, fold.asked.get("min_effect"), problem.marginal, fold.n_groups()
-        )
+        test, min_effect = fold.test() if marginal else None, fold.asked.get("min_effect")
+        notes = notes_on_p_values(method, test, min_effect, problem.marginal, fold.n_groups(), fold.task())
         provenance.extra |= fold.sample() | {"notes": {kind: note for kind, note in notes.items() if note}}
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]

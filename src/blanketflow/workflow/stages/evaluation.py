@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.cards import TASKS
 from ...core.rows import SEEN_PARTS, balanced_parts
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
@@ -19,6 +20,8 @@ from ...data.impute import impute
 from ...data.splits import test_rows, train_rows
 from ...data.storage import feature_names, read_table
 from ...models.evaluation import evaluate_split, not_scored
+from ...models.observed import UnseenRows
+from ...models.predictions import Predictions
 from ..identity import made, stands, what_of
 from ..layout import by_folds, parse
 from .fold import read_splits
@@ -37,7 +40,8 @@ def evaluate_blankets(
     """Write the scores of every split and model; a split without a blanket has rows with its reason.
 
     `blankets` has blanket.parquet of each evaluation split in the order of the spec, and `spec` is JSON with models,
-    metrics, splits and the seed. With held-out groups, honest scores include those at seen groups.
+    metrics, splits and the seed. With held-out groups, honest scores include those at seen groups. Of further kinds of
+    targets the metadata hold what was observed by parts of what was predicted.
     """
     asked = json.loads(spec)
     seed = asked["seed"]
@@ -52,37 +56,42 @@ def evaluate_blankets(
     stored = read_table(table, [name for name in feature_names(table) if name in ever])
     drawn = read_splits(splits)
     groups = {} if is_optimistic else read_provenance(splits).extra.get("held_out", {})
+    task = stored.extra["task"]
+    unseen = None if task in TASKS or is_optimistic else UnseenRows(task)
     rows: list[dict[str, Any]] = []
     for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
         if not provenance.usable:
             why = (provenance.status, provenance.reason)
-            rows += [
-                {"split": split, **row}
-                for row in not_scored(asked["models"], asked["metrics"], stored.extra["task"], *why)
-            ]
+            rows += [{"split": split, **row} for row in not_scored(asked["models"], asked["metrics"], task, *why)]
             continue
         features = stored.features.select([name for name in stored.features.names if name in own])
         train, test = train_rows(drawn, split), test_rows(drawn, split)
         known, held_out = features.take(train), features.take(test)
+        kept: dict[str, Predictions] = {}
+        truth = stored.target.take(test)
         scored = evaluate_split(
             impute(known, known),
             stored.target.take(train),
             impute(known, held_out),
-            stored.target.take(test),
+            truth,
             asked["models"],
             asked["metrics"],
-            stored.extra["task"],
+            task,
             (seed, dataset, split, "evaluate"),
             threads,
+            kept,
         )
+        if unseen is not None:
+            unseen.add(test, truth, kept)
         if groups:
-            rest = asked["models"], asked["metrics"], stored.extra["task"], (seed, dataset, split, "seen"), threads
+            rest = asked["models"], asked["metrics"], task, (seed, dataset, split, "seen"), threads
             seen = _scores_at_seen_groups(known, stored.target.take(train), *rest)
             scored = [{**row, "seen": seen[row["model"], row["metric"]]} for row in scored]
         rows += [{"split": split, **row} for row in scored]
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
     types = ARTEFACTS["evaluate"].types(bool(groups))
     total.extra |= {"held_out": groups} if groups else {}
+    total.extra |= {} if unseen is None else {"observed": unseen.summary()}
     write_columns(scores, {name: [row.get(name) for row in rows] for name in types}, types, total)
 
 

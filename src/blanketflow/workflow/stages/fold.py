@@ -31,6 +31,7 @@ from ...data.storage import WHOLE, Part, StoredTable, read_features, read_table
 from ...search.run_fold import fold_seed
 from ...selectors import get_method
 from ...selectors.base import Method
+from ...targets import as_read
 from ..identity import content_of, made
 
 
@@ -82,7 +83,7 @@ class Fold:
         rows, max_rows = self._all_rows(), self.asked.get("max_rows")
         if max_rows is None:
             return rows
-        return sampled(rows, read_table(self.table, []).target.values, max_rows, self.seed)
+        return sampled(rows, read_table(self.table, []).target.balanced_by, max_rows, self.seed)
 
     def _all_rows(self) -> np.ndarray:
         rows = fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
@@ -94,7 +95,7 @@ class Fold:
         groups = None if stored.groups is None else stored.groups[rows]
         seed = derive_seed(asked["seed"], self.dataset, self.split)
         where = f"{self.dataset}, split {self.split}"
-        return rows[~searched_rows(stored.target.values[rows], asked["confirm"], seed, groups, where)]
+        return rows[~searched_rows(stored.target.balanced_by[rows], asked["confirm"], seed, groups, where)]
 
     def sample(self) -> dict[str, list[int]]:
         """Return sample size and number of rows for the metadata; empty if all rows are used."""
@@ -124,17 +125,28 @@ class Fold:
         numbers = None if self.is_counted else read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
+    def task(self) -> str:
+        """Return the kind of the target; nothing for counts of rows."""
+        return "" if self.is_counted else read_table(self.table, []).extra["task"]
+
     def n_groups(self) -> int | None:
         """Return the number of groups among the split's training rows if CI tests need it; else None."""
         design = None if self.is_counted else read_table(self.table, []).features.design
         return None if design is None else design.take(train_rows(read_splits(self.splits), self.split)).n_clusters
 
     def prepared(self, stored: StoredTable, rows: np.ndarray) -> Table:
-        """Return rows as the stages use them: imputed, unless the CI test accepts missing cells."""
+        """Return rows as the searches use them: `filled`, and with the target as the method or test reads it."""
+        asked, decides = self.asked, None
+        if asked.get("ci_test") or "type" in asked:
+            decides = self.test().card
+        elif "method" in asked:
+            decides = self.method().card
+        return self.filled(stored, rows).with_column(as_read(stored.target.take(rows), decides))
+
+    def filled(self, stored: StoredTable, rows: np.ndarray) -> Table:
+        """Return the features of rows: imputed, unless the CI test accepts missing cells."""
         features = stored.features.take(rows)
-        if self.incomplete is None:
-            features = impute(features, features)
-        return features.with_column(stored.target.take(rows))
+        return impute(features, features) if self.incomplete is None else features
 
     def prior(self) -> PriorKnowledge:
         """Return the search's prior knowledge of features."""

@@ -1,0 +1,223 @@
+"""Likelihood-ratio tests of targets of further kinds, such as survival; other columns have the ordinary tests."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from ..core.column import Column, TargetColumn, WideColumns
+from ..core.errors import UnsupportedError
+from ..core.numerics import is_rounded_away, orthonormal_basis, residuals
+from ..core.results import CIResult, CIResults
+from ..core.table import Table
+from ..targets import NullModel, get_target_kind
+from .engines import Candidate, Engine, columns_of, constant_results
+from .tails import chi2_tail
+
+#: Events or rows per parameter of a reliable regression, unless a test has an option for it.
+ROWS_PER_PARAMETER = 10.0
+#: Null models kept, of the most recent sets of given columns.
+KEPT = 16
+
+
+class Part(NamedTuple):
+    """Functions of a tested column, (q, n), and their share of alpha."""
+
+    functions: np.ndarray
+    share: float
+
+
+class Null(NamedTuple):
+    """The null model given some columns, and an orthonormal basis, (rank, n), of their functions."""
+
+    model: NullModel
+    basis: np.ndarray
+
+
+def target_of_kind(table: Table) -> int | None:
+    """Return the position of a target of a further kind, or None. There is at most one."""
+    if not table.has_rows:
+        return None
+    columns, n = table.columns, len(table)
+    singles = columns.more if isinstance(columns, WideColumns) else columns
+    return next((n - len(singles) + i for i, c in enumerate(singles) if isinstance(c, TargetColumn)), None)
+
+
+class TargetRegressions(ABC):
+    """Tests a target of a further kind by adding functions of a column to its regression on functions of others.
+
+    The regression is that of the kind of the target (`targets/`): Cox for survival, Poisson or negative binomial for
+    counts, and so on; the statistic is twice the gain of the log likelihood, compared with chi-square. The target is
+    always the response, so that tests are symmetric. Given other columns' tests, the target is replaced by its
+    covariates.
+
+    Parameters
+    ----------
+    table : Table
+        The columns, of which the one at position `at` is a `TargetColumn`.
+    prepare : callable
+        Returns the ordinary engine of a table.
+    rows_per_parameter : float
+        A test with a smaller size (events of survival, else rows) per parameter is unreliable.
+    unreliable : str
+        Rule for unreliable tests: ``use`` fits them too.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        at: int,
+        prepare: Callable[[Table], Engine],
+        rows_per_parameter: float,
+        unreliable: str,
+    ) -> None:
+        self.table, self.at, self.n_rows = table, at, table.n_rows
+        self._rows_per_parameter, self._uses_unreliable = rows_per_parameter, unreliable == "use"
+        if table.design is not None and table.design.weights is not None:
+            raise UnsupportedError(
+                f"tests of {cast(TargetColumn, table[at]).target_kind} targets take rows as equal, and know no "
+                "sampling weights. Remove the weights, or repeat rows by their counts."
+            )
+        self.target = cast(TargetColumn, table[at])
+        self.kind = get_target_kind(self.target.target_kind)
+        self._prepare = prepare
+        self._nulls: dict[tuple[int, ...], Null] = {}
+
+    @property
+    def size(self) -> float:
+        """What bounds the number of parameters: events of a survival target, else rows."""
+        return self._null(()).model.size
+
+    @abstractmethod
+    def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
+        """Return functions of given columns, (k, n), each with mean 0 and length 1."""
+
+    @abstractmethod
+    def parts(self, columns: tuple[int, ...]) -> list[Part]:
+        """Return the parts of a test of some columns, functions with mean 0 and length 1."""
+
+    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each candidate with the target given some columns."""
+        return self._each([(int(candidate),) for candidate in candidates], target, given)
+
+    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test sets of columns."""
+        return self._each(list(candidates), target, given)
+
+    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Test two sets of columns with each other."""
+        if self.at in (*x, *y):
+            one, other = (y, x) if y == (self.at,) else (x, y)
+            return self._each([other], one[0], given)
+        return self._ordinary.evaluate_pair(x, y, self._covariates_for(given))  # type: ignore[attr-defined]
+
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
+        """Return how many rows make a test reliable, if as many of them have an event."""
+        columns = (*columns_of(x), target)
+        if self.at not in columns:
+            needed = getattr(self._ordinary, "rows_needed", None)
+            return None if needed is None else needed(x, target, self._covariates_for(given))
+        null = self._null(given)
+        tested = tuple(column for column in columns if column != self.at)
+        n = null.model.n_own + len(null.basis) + sum(len(part.functions) for part in self.parts(tested))
+        return math.ceil(self._rows_per_parameter * n * self.n_rows / max(null.model.size, 1.0))
+
+    def _each(self, candidates: list[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
+        if target == self.at:
+            return CIResults.from_rows([self._tested(columns, given) for columns in candidates])
+        own = [i for i, columns in enumerate(candidates) if self.at in columns]
+        others = [i for i in range(len(candidates)) if i not in set(own)]
+        found = [self._tested((target,), given) for _ in own]
+        results = CIResults.from_rows(found) if found else constant_results(0, self.n_rows)
+        if not others:
+            return results
+        asked = [candidates[i] for i in others]
+        conditions = self._covariates_for(given)
+        if all(len(columns) == 1 for columns in asked):
+            ordinary = self._ordinary.evaluate([columns[0] for columns in asked], target, conditions)
+        else:
+            ordinary = self._ordinary.evaluate_sets(asked, target, conditions)  # type: ignore[attr-defined]
+        return CIResults.joined([results, ordinary]).take(np.argsort([*own, *others])) if own else ordinary
+
+    def _tested(self, columns: tuple[int, ...], given: tuple[int, ...]) -> CIResult:
+        """Return the test of the target with some columns: the most significant part, corrected for their number."""
+        if any(is_rounded_away(self.table[column]) for column in columns):
+            return CIResult(0.0, 1.0, 0.0, 0.0, self.n_rows, False)
+        null = self._null(given)
+        parts, known = [], null.basis
+        for functions, share in self.parts(columns):
+            added = orthonormal_basis(residuals(functions, known))
+            if len(added):
+                parts.append(Part(added, share))
+                known = np.vstack([known, added])
+        n_parameters = null.model.n_own + len(known)
+        size = null.model.size
+        is_reliable = size > n_parameters and size >= self._rows_per_parameter * n_parameters
+        if not parts or not (is_reliable or (self._uses_unreliable and size > n_parameters)):
+            return CIResult(0.0, 1.0, 0.0, 0.0, self.n_rows, is_reliable)
+        return self._combined(parts, null.model, is_reliable)
+
+    def _combined(self, parts: Sequence[Part], model: NullModel, is_reliable: bool) -> CIResult:
+        """Return one result of nested parts: with t the least p / share, p = 1 - product of (1 - share t)."""
+        gained, before, added = [], 0.0, np.empty((0, self.n_rows))
+        for part in parts:
+            added = np.vstack([added, np.sqrt(self.n_rows) * part.functions])
+            so_far = max(model.likelihood_ratio(added), before)
+            gained.append(so_far - before)
+            before = so_far
+        statistic, dof = np.array(gained), np.array([float(len(part.functions)) for part in parts])
+        p_value, log_p = chi2_tail(statistic, dof)
+        if len(parts) == 1:
+            return CIResult(statistic[0], p_value[0], log_p[0], dof[0], self.n_rows, is_reliable)
+        shares = np.array([part.share for part in parts]) / sum(part.share for part in parts)
+        decides = int(np.argmin(log_p - np.log(shares)))
+        log_t = min(float((log_p - np.log(shares))[decides]), -math.log(float(shares.max())))
+        # 1 - (1 - a t)(1 - b t) = t (a + b - a b t), so that t may underflow
+        t = math.exp(log_t)
+        first, second = shares
+        log_p_of_all = min(log_t + math.log(first + second - first * second * t), 0.0)
+        return CIResult(
+            statistic[decides], math.exp(log_p_of_all), log_p_of_all, dof[decides], self.n_rows, is_reliable
+        )
+
+    def _null(self, given: tuple[int, ...]) -> Null:
+        found = self._nulls.pop(given, None)
+        if found is None:
+            basis = orthonormal_basis(self.given_functions(given)) if given else np.empty((0, self.n_rows))
+            found = Null(self.kind.null_model(self.target, np.sqrt(self.n_rows) * basis), basis)
+        self._nulls[given] = found
+        if len(self._nulls) > KEPT:
+            del self._nulls[next(iter(self._nulls))]
+        return found
+
+    @cached_property
+    def _covariates(self) -> list[Column]:
+        """The target's covariates, the first one with its name."""
+        found, taken = [], {*self.table.names}
+        for number, column in enumerate(self.kind.covariates(self.target)):
+            name = f"{self.target.name} ({number})" if number else self.target.name
+            while number and name in taken:
+                name += "_"
+            found.append(replace(column, name=name))
+        return found
+
+    @cached_property
+    def _ordinary(self) -> Engine:
+        """The ordinary engine of a table with the covariates: the first at the target's position, others at the end."""
+        columns, (first, *others) = self.table.columns, self._covariates
+        if isinstance(columns, WideColumns):
+            more = [first if isinstance(column, TargetColumn) else column for column in columns.more]
+            return self._prepare(Table(replace(columns, more=(*more, *others)), self.table.design))
+        singles = [first if isinstance(column, TargetColumn) else column for column in columns]
+        return self._prepare(Table([*singles, *others], self.table.design))
+
+    def _covariates_for(self, given: tuple[int, ...]) -> tuple[int, ...]:
+        if self.at not in given:
+            return given
+        return (*given, *range(len(self.table), len(self.table) + len(self._covariates) - 1))

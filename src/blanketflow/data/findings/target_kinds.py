@@ -1,0 +1,32 @@
+"""Targets that look like counts, shares, ordered classes or positive numbers, which have tests of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.cards import COUNT, INTEGER, ORDERED, POSITIVE, SHARE
+from ...core.table import Column
+from ...targets import get_target_kind
+from ..column_roles import RawTable
+from .finding import Finding, some_rows
+
+#: Kinds that a single column may be, the first that is likely is named; and the rows that are looked at.
+KINDS, MOST_ROWS = (COUNT, SHARE, ORDERED, POSITIVE), 10_000
+
+
+def likely_kinds(raw: RawTable) -> list[Finding]:
+    """Return at most one finding: the further kind that the target looks like, with the key that makes it one."""
+    target = _with_numbers(raw.target.take(some_rows(raw.target.n_rows, MOST_ROWS)))
+    for kind in KINDS:
+        if why := get_target_kind(kind).why_likely(target):
+            name = get_target_kind(kind).card.name
+            message = f"{target.name} may be a target of the kind {kind} ({name}): {why}"
+            return [Finding("target-kind", (), message, f"For tests and models of it, set target_kind: {kind}.")]
+    return []
+
+
+def _with_numbers(target: Column) -> Column:
+    """Return classes that are whole numbers as numbers, since a count of few values is read as classes."""
+    if not target.levels or not all(level.isdecimal() for level in target.levels):
+        return target
+    return Column(target.name, INTEGER, np.array([int(level) for level in target.levels])[target.values])

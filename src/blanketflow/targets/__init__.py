@@ -1,0 +1,43 @@
+"""Kinds of targets: checks of their cells, null models, and what describes them to tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.cards import NUMERIC, REGRESSION, Card
+from ..core.column import Column, TargetColumn
+from ..core.registry import look_up
+from .base import NullModel, TargetKind
+from .normal_scores import scores_of
+
+__all__ = ["NullModel", "TargetKind", "as_numbers", "as_read", "get_target_kind"]
+
+
+def get_target_kind(identifier: str) -> TargetKind:
+    """Return a kind of target by its id, or that of ``"package.module:Class"``.
+
+    Raises `UnknownNameError` for an unknown id.
+
+    >>> get_target_kind("survival").card.name
+    'time to an event'
+    """
+    found = look_up("blanketflow.targets", identifier, "kind of target")
+    return found()  # type: ignore[return-value]
+
+
+def as_numbers(target: TargetColumn) -> Column:
+    """Return the normal scores of the target's residuals from its null model without predictors, as a numeric column.
+
+    Methods and models that know numbers only read the target this way. A row with an early event has a large score; of
+    rows without an event, those observed for long have small ones (martingale residuals: Therneau, Grambsch and Fleming
+    1990, doi:10.1093/biomet/77.1.147).
+    """
+    residuals = get_target_kind(target.target_kind).null_model(target, np.empty((0, target.n_rows))).residuals()
+    return Column(target.name, NUMERIC, scores_of(np.round(residuals, 12)))
+
+
+def as_read(target: Column, card: Card | None) -> Column:
+    """Return a target as a test or method with this card reads it: `as_numbers` if it knows numbers only."""
+    if card is None or not isinstance(target, TargetColumn) or target.target_kind in card.tasks:
+        return target
+    return as_numbers(target) if REGRESSION in card.tasks else target

@@ -1,0 +1,182 @@
+"""Counts, with or without an exposure. Null model: Poisson or negative binomial regression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.cards import COUNT, NUMERIC, Card
+from ..core.column import Column, TargetColumn
+from ..core.column_checks import identifier_kind
+from ..core.errors import DataError
+from .base import NullModel, TargetKind
+from .checks import finite_numbers, refuse_where
+from .means import MeanRegression, mean_of_squares
+
+#: Above this quantile of the standard normal distribution, the test of dispersion rejects Poisson counts: 0.05.
+OVERDISPERSED = 1.6448536269514722
+#: Fewest different values of what looks like counts.
+FEWEST_VALUES = 5
+
+
+class CountModel:
+    """Poisson regression on given predictors, or negative binomial regression if the counts vary more. See `NullModel`.
+
+    Ratios are divided by the Pearson dispersion of the larger model if that is above 1: the marginal distribution of
+    counts is rarely of either family, even where the conditional one is.
+
+    Attributes
+    ----------
+    is_overdispersed : bool
+        Whether the test of Cameron and Trivedi rejects Poisson counts at 0.05, given the predictors.
+    """
+
+    def __init__(self, target: TargetColumn, predictors: np.ndarray) -> None:
+        from ..kernels.generalised_linear import POISSON
+
+        counts, exposure = target.numbers(), target.parts.get("exposure", np.ones(target.n_rows))
+        self.size = float(min(len(counts), counts.sum()))
+        rate = float(max(counts.sum(), 0.5) / exposure.sum())  # rows of a fold may have no count
+        self._poisson = MeanRegression(POISSON, counts, predictors, math.log(rate), np.log(exposure))
+        means = np.exp(self._poisson.linear_predictor())
+        self.is_overdispersed = dispersion_z(counts, means) > OVERDISPERSED
+        self._loss, self._coefficients, self._scores = self._poisson.loss, self._poisson.coefficients, None
+        self.n_own = 1
+        if self.is_overdispersed:
+            self.n_own = 2
+            excess = max(float(((counts - means) ** 2 - counts).sum() / (means**2).sum()), 1e-3)
+            start = np.append(self._coefficients, math.log(excess))
+            self._loss, self._coefficients, self._scores = self._negative_binomial(self._poisson.design, start)
+
+    def _negative_binomial(self, design: np.ndarray, start: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        from ..kernels.generalised_linear import ONE_BY_ONE, fit_negative_binomial
+
+        y, scores = self._poisson.y, np.empty(design.shape[1])
+        small = np.bincount(np.minimum(y, ONE_BY_ONE).astype(np.int64))
+        above = np.ascontiguousarray(len(y) - np.cumsum(small)[:-1], dtype=np.float64)
+        design = np.ascontiguousarray(design)
+        return fit_negative_binomial(design, y, self._poisson.offset, above, start, scores), start, scores
+
+    def likelihood_ratio(self, added: np.ndarray) -> float:
+        """Return twice the log likelihood gained by predictors `added`, (q, n), divided by a dispersion above 1."""
+        gained, dispersion = self.gain(added)
+        return gained / max(dispersion, 1.0)
+
+    def gain(self, added: np.ndarray) -> tuple[float, float]:
+        """Return twice the log likelihood gained, with a dispersion for each model, and the Pearson dispersion.
+
+        The second number is the mean squared residual of the larger model over its variance: 1 for Poisson or
+        negative binomial counts, larger for others, whose plain ratios reject too often.
+        """
+        counts = self._poisson.y
+        if self.is_overdispersed:
+            *slopes, log_dispersion = self._coefficients
+            start = np.array([*slopes, *np.zeros(len(added)), log_dispersion])
+            design = np.vstack([self._poisson.design, added])
+            loss, coefficients, _ = self._negative_binomial(design, start)
+            means = np.exp(coefficients[:-1] @ design + self._poisson.offset)
+            variances = means + math.exp(coefficients[-1]) * means**2
+        else:
+            more = self._poisson.with_more(added)
+            loss, design = more.loss, more.design
+            variances = means = np.exp(more.linear_predictor())
+        return max(2.0 * (self._loss - loss), 0.0), mean_of_squares(counts - means, variances, len(design))
+
+    def residuals(self) -> np.ndarray:
+        """Return y - m, (n,), of negative binomial counts divided by 1 + dispersion x m."""
+        return self._poisson.scores if self._scores is None else self._scores
+
+
+def dispersion_z(counts: np.ndarray, means: np.ndarray) -> float:
+    """Return the statistic of the test of Poisson counts, normal under them and large for a variance of m + a m^2.
+
+    The regression of ((y - m)^2 - y) / m on m without intercept (Cameron and Trivedi 1990,
+    doi:10.1016/0304-4076(90)90014-K). Rows whose mean has vanished tell nothing.
+
+    >>> round(dispersion_z(np.array([0.0, 0.0, 0.0, 12.0]), np.full(4, 3.0)), 3)
+    1.6
+    """
+    told = means > 1e-10
+    if not told.any():
+        return 0.0
+    counts, means = counts[told], means[told]
+    excess, squares = ((counts - means) ** 2 - counts) / means, float((means**2).sum())
+    slope = float((excess * means).sum()) / squares
+    variance = float(((excess - slope * means) ** 2).sum()) / max(len(means) - 1, 1)
+    return slope / math.sqrt(variance / squares) if variance > 0 else 0.0
+
+
+@dataclass
+class Count(TargetKind):
+    """Whole numbers of at least 0, per exposure if there is one."""
+
+    card: ClassVar[Card] = Card(
+        id="count",
+        name="count",
+        family="target",
+        summary="Whole numbers of at least 0, with or without an exposure; likelihood ratios of Poisson regressions, "
+        "or negative binomial ones if a test of dispersion asks for them.",
+        reference="Cameron, Trivedi (1990), Journal of Econometrics 46, 347-364, doi:10.1016/0304-4076(90)90014-K",
+        tasks=(COUNT,),
+    )
+    own: ClassVar[str] = "count"
+    models: ClassVar[tuple[str, ...]] = ("poisson", "lightgbm")
+    optional: ClassVar[tuple[str, ...]] = ("exposure",)
+
+    def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
+        """Return the counts with their exposure, checked."""
+        counts = finite_numbers(where, column, "counts")
+        refuse_where(
+            where, column, counts < 0, "negative numbers", "Counts start at 0: choose target_kind: regression."
+        )
+        refuse_where(
+            where,
+            column,
+            counts != np.round(counts),
+            "decimals",
+            "Counts are whole: choose target_kind: positive or regression, or give a rate's counts and its exposure.",
+        )
+        if not counts.any():
+            raise DataError(f"{where}: column {column.name!r} holds zeros only. Choose another target.")
+        checked = {}
+        if "exposure" in parts:
+            exposure = parts["exposure"]
+            checked["exposure"] = finite_numbers(where, exposure, "exposures")
+            refuse_where(
+                where,
+                exposure,
+                checked["exposure"] <= 0,
+                "exposures that are not positive",
+                "Nothing can be counted without time, area or persons: correct or drop these rows.",
+            )
+        return TargetColumn(column.name, column.kind, column.cells(), (), COUNT, checked)
+
+    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
+        """Return the regression on `predictors`, (k, n)."""
+        return CountModel(target, predictors)
+
+    def covariates(self, target: TargetColumn) -> list[Column]:
+        """Return log(1 + rate), where the rate is the count per exposure."""
+        rate = target.numbers() / target.parts.get("exposure", 1.0)
+        return [Column(target.name, NUMERIC, np.log1p(rate))]
+
+    def why_likely(self, column: Column) -> str:
+        """Return a reason for whole numbers that start at 0 and mostly are small."""
+        if column.is_discrete or identifier_kind(column):
+            return ""
+        cells = column.numbers()
+        if not (np.isfinite(cells).all() and (cells >= 0).all() and (cells == np.round(cells)).all()):
+            return ""
+        values, times = np.unique(cells, return_counts=True)
+        if (
+            len(values) < FEWEST_VALUES
+            or values[0] > 0
+            or values[np.argmax(times)] > 1
+            or cells.mean() > values[-1] / 3
+        ):
+            return ""
+        return f"{column.name!r} holds whole numbers from 0, mostly small ones"

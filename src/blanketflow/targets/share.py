@@ -1,0 +1,98 @@
+"""Shares between 0 and 1. Null model: fractional logistic regression by quasi-likelihood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.cards import NUMERIC, SHARE, Card
+from ..core.column import Column, TargetColumn
+from ..core.errors import DataError
+from .base import NullModel, TargetKind
+from .checks import finite_numbers, refuse_where
+from .means import MeanRegression, mean_of_squares
+
+#: Fewest different values of what looks like shares.
+FEWEST_VALUES = 10
+
+
+class ShareModel:
+    """Fractional logistic regression on given predictors. See `NullModel`.
+
+    The likelihood is that of a Bernoulli variable, which shares vary less than. Ratios are divided by the Pearson
+    dispersion of the larger model, and so compare with chi-square, where the variance is proportional to m (1 - m).
+    """
+
+    n_own = 1
+
+    def __init__(self, target: TargetColumn, predictors: np.ndarray) -> None:
+        from ..kernels.generalised_linear import FRACTIONAL
+
+        shares = target.numbers()
+        self.size = float(len(shares))
+        mean = float((shares.sum() + 0.5) / (len(shares) + 1.0))  # rows of a fold may all have a share of 0
+        self._regression = MeanRegression(FRACTIONAL, shares, predictors, math.log(mean / (1.0 - mean)))
+
+    def likelihood_ratio(self, added: np.ndarray) -> float:
+        """Return twice the quasi-likelihood gained by predictors `added`, (q, n), divided by the dispersion."""
+        more = self._regression.with_more(added)
+        gained = max(2.0 * (self._regression.loss - more.loss), 0.0)
+        roots = 0.5 / np.cosh(np.minimum(np.abs(more.linear_predictor()) / 2.0, 150.0))  # of m (1 - m)
+        return gained / mean_of_squares(more.scores, roots**2, len(more.design)) if gained else 0.0
+
+    def residuals(self) -> np.ndarray:
+        """Return y - m, (n,)."""
+        return self._regression.scores
+
+
+@dataclass
+class Share(TargetKind):
+    """Numbers from 0 to 1, such as shares of an area or a budget."""
+
+    card: ClassVar[Card] = Card(
+        id="share",
+        name="share",
+        family="target",
+        summary="Numbers from 0 to 1; quasi-likelihood ratios of fractional logistic regressions.",
+        reference="Papke, Wooldridge (1996), Journal of Applied Econometrics 11, 619-632, "
+        "doi:10.1002/(SICI)1099-1255(199611)11:6<619::AID-JAE418>3.0.CO;2-1",
+        tasks=(SHARE,),
+    )
+    models: ClassVar[tuple[str, ...]] = ("fractional-logit", "lightgbm")
+
+    def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
+        """Return the shares, checked."""
+        shares = finite_numbers(where, column, "shares")
+        refuse_where(
+            where,
+            column,
+            (shares < 0) | (shares > 1),
+            "numbers outside 0 to 1",
+            "Divide percentages by 100, or choose target_kind: regression.",
+        )
+        if not ((shares > 0) & (shares < 1)).any():
+            raise DataError(
+                f"{where}: column {column.name!r} holds no number between 0 and 1. Choose target_kind: classification."
+            )
+        return TargetColumn(column.name, column.kind, column.cells(), (), SHARE)
+
+    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
+        """Return the regression on `predictors`, (k, n)."""
+        return ShareModel(target, predictors)
+
+    def covariates(self, target: TargetColumn) -> list[Column]:
+        """Return the share as a number."""
+        return [Column(target.name, NUMERIC, target.numbers())]
+
+    def why_likely(self, column: Column) -> str:
+        """Return a reason for decimals from 0 to 1 of many values."""
+        if column.is_discrete:
+            return ""
+        cells = column.numbers()
+        if not ((cells >= 0) & (cells <= 1)).all() or len(np.unique(cells)) < FEWEST_VALUES:
+            return ""
+        return f"all numbers of {column.name!r} are between 0 and 1"

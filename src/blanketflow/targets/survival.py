@@ -1,0 +1,185 @@
+"""Times to an event: right-censored, with or without late entry. Null model: Cox regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, CATEGORICAL, NUMERIC, SURVIVAL, Card
+from ..core.column import Column, TargetColumn
+from ..core.errors import DataError
+from ..core.follow_up_names import is_time, says_follow_up, says_time
+from ..core.printable import listed
+from .base import NullModel, TargetKind
+from .checks import finite_numbers, refuse_missing, refuse_where
+
+#: Fewest events that a regression can use.
+FEWEST_EVENTS = 2
+#: Labels that say themselves whether the event was observed.
+TRUTH_VALUES = {"0": 0, "false": 0, "1": 1, "true": 1}
+
+
+class CoxModel:
+    """Cox regression with Efron's treatment of ties on given predictors. See `NullModel`."""
+
+    n_own = 0
+
+    def __init__(self, target: TargetColumn, predictors: np.ndarray) -> None:
+        from ..kernels.cox import fit_cox  # numba takes half a second to import: only if needed
+
+        first, last = at_risk(target)
+        self._order = np.argsort(-last, kind="stable")
+        self._first, self._last = first[self._order], last[self._order]
+        self._died = target.parts["event"].astype(bool)[self._order]
+        self.size = float(self._died.sum())
+        self._design = np.ascontiguousarray(predictors[:, self._order])
+        self._coefficients, self._hazards = np.zeros(len(predictors)), np.empty(target.n_rows)
+        self._log_likelihood = fit_cox(
+            self._design, self._first, self._last, self._died, self._coefficients, self._hazards
+        )
+
+    def likelihood_ratio(self, added: np.ndarray) -> float:
+        """Return twice the log partial likelihood gained by predictors `added`, (q, n)."""
+        from ..kernels.cox import fit_cox
+
+        design = np.ascontiguousarray(np.vstack([self._design, added[:, self._order]]))
+        start = np.concatenate([self._coefficients, np.zeros(len(added))])
+        reached = fit_cox(design, self._first, self._last, self._died, start, np.empty(design.shape[1]))
+        return max(2.0 * (reached - self._log_likelihood), 0.0)
+
+    def residuals(self) -> np.ndarray:
+        """Return martingale residuals, (n,): 1 for an event, else 0, minus the hazard between entry and time."""
+        found = np.empty(len(self._order))
+        found[self._order] = self._died - self._hazards
+        return found
+
+
+def at_risk(target: TargetColumn) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last event time, counted in ascending order, at which each row is at risk, both (n,).
+
+    A row is at risk at times above its entry and up to its own. `last` is -1 for rows before the first event, and below
+    `first` for those that see none.
+    """
+    time = target.numbers()
+    times = np.unique(time[target.parts["event"].astype(bool)])
+    last = np.searchsorted(times, time, side="right") - 1
+    entry = target.parts.get("entry")
+    first = np.zeros(len(time), dtype=np.int64) if entry is None else np.searchsorted(times, entry, side="right")
+    return first.astype(np.int64), last.astype(np.int64)
+
+
+def cumulative_hazard(target: TargetColumn) -> np.ndarray:
+    """Return the Nelson-Aalen cumulative hazard of all rows at each row's time, minus that at its entry, (n,).
+
+    >>> target = TargetColumn(
+    ...     "days", "numeric", np.array([1.0, 2.0, 3.0]), (), "survival", {"event": np.array([1, 0, 1])}
+    ... )
+    >>> cumulative_hazard(target).round(3)
+    array([0.333, 0.333, 1.333])
+    """
+    first, last = at_risk(target)
+    seen = last >= first
+    n_times = int(last.max()) + 1
+    deaths = np.bincount(last[target.parts["event"].astype(bool)], minlength=n_times)
+    entered = np.cumsum(np.bincount(first[seen], minlength=n_times))
+    left = np.cumsum(np.bincount(last[seen] + 1, minlength=n_times + 1))[:n_times]
+    hazard = np.concatenate([[0.0], np.cumsum(deaths / (entered - left))])
+    return np.where(seen, hazard[last + 1] - hazard[np.minimum(first, n_times)], 0.0)
+
+
+@dataclass
+class Survival(TargetKind):
+    """Times to an event, right-censored; rows may enter late."""
+
+    card: ClassVar[Card] = Card(
+        id="survival",
+        name="time to an event",
+        family="target",
+        summary="Times until an event or until observation ended; likelihood ratios of Cox regressions.",
+        reference="Cox (1972), J. R. Statist. Soc. B 34, 187-220, doi:10.1111/j.2517-6161.1972.tb00899.x; ties: Efron "
+        "(1977), JASA 72, 557-565, doi:10.1080/01621459.1977.10480613",
+        tasks=(SURVIVAL,),
+    )
+    own: ClassVar[str] = "time"
+    models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")
+    parts: ClassVar[tuple[str, ...]] = ("event",)
+    optional: ClassVar[tuple[str, ...]] = ("entry",)
+
+    def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
+        """Return the times with their events and entries, checked."""
+        time = finite_numbers(where, column, "times to an event")
+        refuse_where(where, column, time < 0, "negative times", "Count time from the start of observation.")
+        refuse_where(
+            where,
+            column,
+            time == 0,
+            "times of 0",
+            "Nothing can be observed in no time: write half of the smallest time step in these rows, or drop them.",
+        )
+        checked = {"event": _events(where, parts["event"])}
+        if "entry" in parts:
+            entry = parts["entry"]
+            checked["entry"] = finite_numbers(where, entry, "times of entry")
+            late = checked["entry"] >= time
+            if late.any():
+                row = int(np.argmax(late))
+                raise DataError(
+                    f"{where}: in row {row + 1} the entry, {checked['entry'][row]:g} in column {entry.name!r}, is not "
+                    f"before the time, {time[row]:g} in column {column.name!r}; so in {int(late.sum())} of {len(time)} "
+                    "rows. Drop rows that entered after their end, and count both from the same start."
+                )
+        return TargetColumn(column.name, column.kind, column.cells(), (), SURVIVAL, checked)
+
+    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
+        """Return the Cox regression on `predictors`, (k, n)."""
+        return CoxModel(target, predictors)
+
+    def covariates(self, target: TargetColumn) -> list[Column]:
+        """Return the event and the cumulative hazard (White and Royston 2009, doi:10.1002/sim.3618).
+
+        The event is left out where all rows had it.
+        """
+        event = Column(f"{target.name}: event", BOOLEAN, target.parts["event"].astype(np.int8))
+        hazard = Column(f"{target.name}: cumulative hazard", NUMERIC, cumulative_hazard(target))
+        return [hazard] if event.is_constant() else [event, hazard]
+
+    def why_likely(self, column: Column) -> str:
+        """Return a reason if positive numbers are named as a follow-up time is."""
+        is_named_so = says_follow_up(column.name) or says_time(column.name)
+        if is_named_so and is_time(column) and column.numbers().min() > 0:
+            return f"{column.name!r} is named as times to an event are, and its numbers are positive"
+        return ""
+
+
+def _events(where: str, column: Column) -> np.ndarray:
+    """Return whether the event was observed, (n,); raises `DataError` unless this is written as 0/1 or false/true."""
+    refuse_missing(where, column)
+    start = f"{where}: column {column.name!r}"
+    how = "Write 1 (or true) where the event was observed and 0 (or false) where observation ended without it"
+    found, which = np.unique(column.numbers(), return_inverse=True)
+    if column.kind == CATEGORICAL:
+        labels = [column.levels[int(code)] for code in found]
+        texts = list(map(repr, labels))
+        codes = np.array([TRUTH_VALUES.get(label.lower(), -1) for label in labels])
+    else:
+        texts, codes = [f"{value:g}" for value in found], found
+    if texts == ["1", "2"]:
+        raise DataError(
+            f"{start} holds 1 and 2, and tables differ in which of them is the event. {how}: subtract 1 if 2 is the "
+            "event, or take 2 minus the column if 1 is."
+        )
+    if not set(codes) <= {0, 1} or len(codes) > 2:
+        held = listed(texts, between=" and " if len(texts) == 2 else ", ")
+        causes = "; of several causes choose one as the event" if len(texts) > 2 else ""
+        raise DataError(f"{start} holds {held}, which does not say where the event was observed. {how}{causes}.")
+    event = codes[which].astype(bool)
+    if (n_events := int(event.sum())) < FEWEST_EVENTS:
+        held = f"only {n_events} event" if n_events else "no event"
+        raise DataError(
+            f"{start} holds {held} in {len(event):,} rows, and at least {FEWEST_EVENTS} are needed. If it says where "
+            "observation ended without the event, give 1 minus the column; else choose another event."
+        )
+    return event

@@ -1,0 +1,71 @@
+# Regressions of R on the tables in a folder, one row per fit: table, peer, null and larger log likelihood, ratio, extra.
+# Called by regressions_recorded.py: Rscript regressions.R FOLDER
+library(survival)
+library(MASS)
+
+folder <- commandArgs(trailingOnly = TRUE)[1]
+read <- function(name) read.csv(file.path(folder, paste0(name, ".csv")))
+rows <- list()
+note <- function(table, fit, ratio, extra = NA) {
+  rows[[length(rows) + 1]] <<- data.frame(table = table, fit = fit, ratio = ratio, extra = extra)
+}
+exact <- coxph.control(eps = 1e-12, toler.chol = 1e-14, iter.max = 100)
+
+cox <- function(name, null, larger) {
+  d <- read(name)
+  small <- coxph(null, d, ties = "efron", control = exact)
+  big <- coxph(larger, d, ties = "efron", control = exact)
+  note(name, "coxph", 2 * (tail(big$loglik, 1) - tail(small$loglik, 1)))
+  write.csv(data.frame(r = residuals(small, "martingale")), file.path(folder, paste0(name, "-residuals.csv")))
+}
+for (name in c("survival", "tied")) cox(name, Surv(time, event) ~ x1, Surv(time, event) ~ x1 + x2 + x3)
+for (name in c("late", "late-tied")) {
+  cox(name, Surv(entry, time, event) ~ x1, Surv(entry, time, event) ~ x1 + x2 + x3)
+}
+
+control <- glm.control(epsilon = 1e-14, maxit = 200)
+d <- read("poisson")
+fits <- lapply(
+  c(y ~ x1 + offset(log(exposure)), y ~ x1 + x2 + x3 + offset(log(exposure))),
+  function(f) glm(f, poisson, d, control = control)
+)
+note("poisson", "glm", 2 * as.numeric(logLik(fits[[2]]) - logLik(fits[[1]])))
+
+for (name in c("negative-binomial", "large-counts")) {
+  d <- read(name)
+  fits <- lapply(
+    c(y ~ x1 + offset(log(exposure)), y ~ x1 + x2 + x3 + offset(log(exposure))),
+    function(f) glm.nb(f, d, control = control, init.theta = 1)
+  )
+  means <- fitted(glm(y ~ x1 + offset(log(exposure)), poisson, d, control = control))
+  excess <- ((d$y - means)^2 - d$y) / means
+  note(
+    name, "glm.nb", 2 * as.numeric(logLik(fits[[2]]) - logLik(fits[[1]])),
+    summary(lm(excess ~ means - 1))$coefficients[1, 3]
+  )
+}
+
+d <- read("gamma")
+fits <- lapply(c(y ~ x1, y ~ x1 + x2 + x3), function(f) glm(f, Gamma("log"), d, control = control))
+likelihood <- sapply(fits, function(fit) {
+  shape <- gamma.shape(fit, it.lim = 100, eps.max = 1e-12)$alpha
+  sum(dgamma(d$y, shape, rate = shape / fitted(fit), log = TRUE))
+})
+note("gamma", "glm, gamma.shape", 2 * (likelihood[2] - likelihood[1]))
+
+d <- read("share")
+fits <- lapply(c(y ~ x1, y ~ x1 + x2 + x3), function(f) glm(f, quasibinomial, d, control = control))
+note("share", "glm", (fits[[1]]$deviance - fits[[2]]$deviance) / summary(fits[[2]])$dispersion)
+
+d <- read("ordered")
+d$y <- factor(d$y, ordered = TRUE)
+fits <- lapply(c(y ~ x1, y ~ x1 + x2 + x3), function(f) {
+  polr(f, d, method = "logistic", control = list(reltol = 1e-15, maxit = 1000))
+})
+note("ordered", "polr", 2 * as.numeric(logLik(fits[[2]]) - logLik(fits[[1]])))
+
+found <- do.call(rbind, rows)
+found$ratio <- sprintf("%.12g", found$ratio)
+found$extra <- sprintf("%.12g", found$extra)
+write.csv(found, file.path(folder, "found.csv"), row.names = FALSE)
+cat(R.version.string, as.character(packageVersion("survival")), as.character(packageVersion("MASS")), sep = "\n")

@@ -1,0 +1,64 @@
+"""Likelihood ratios of kinds of targets equal those of R and statsmodels (studies/target_peers)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blanketflow.core.column import Column
+from blanketflow.targets import get_target_kind
+from blanketflow.targets.count import dispersion_z
+
+STUDY = Path(__file__).parents[2] / "studies/target_peers"
+RECORD = json.loads((STUDY / "regressions_recorded.json").read_text(encoding="utf-8"))
+KINDS = {
+    "survival": ("survival", "time"),
+    "tied": ("survival", "time"),
+    "late": ("survival", "time"),
+    "late-tied": ("survival", "time"),
+    "poisson": ("count", "y"),
+    "negative-binomial": ("count", "y"),
+    "large-counts": ("count", "y"),
+    "gamma": ("positive", "y"),
+    "share": ("share", "y"),
+    "ordered": ("ordered", "y"),
+}
+
+
+def null_model(name):
+    identifier, own = KINDS[name]
+    kind = get_target_kind(identifier)
+    columns = {key: Column(key, "numeric", np.array(cells)) for key, cells in RECORD["tables"][name].items()}
+    X = np.array([columns.pop(f"x{j}").values for j in (1, 2, 3)])
+    X = (X - X.mean(1, keepdims=True)) / X.std(1, keepdims=True)
+    target = kind.column(name, columns.pop(own), columns)
+    return target, kind.null_model(target, X[:1]), X
+
+
+@pytest.mark.parametrize("fit", RECORD["fits"], ids=lambda fit: f"{fit['table']}-{fit['peer']}")
+def test_ratios_equal_those_of_peers(fit):
+    target, model, X = null_model(fit["table"])
+    found = model.gain(X[1:])[0] if hasattr(model, "gain") else model.likelihood_ratio(X[1:])
+    assert found == pytest.approx(fit["ratio"], rel=1e-6, abs=1e-6)
+    if fit["dispersion_z"] is not None:
+        means = np.exp(model._poisson.linear_predictor())
+        assert dispersion_z(target.numbers(), means) == pytest.approx(fit["dispersion_z"], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", RECORD["martingale_residuals"])
+def test_martingale_residuals_equal_those_of_r(name):
+    _, model, _ = null_model(name)
+    assert model.residuals() == pytest.approx(np.array(RECORD["martingale_residuals"][name]), abs=1e-6)
+
+
+def test_every_table_has_a_peer():
+    assert {fit["table"] for fit in RECORD["fits"]} == set(RECORD["tables"]) == set(KINDS)
+
+
+def test_the_page_has_every_ratio():
+    page = (STUDY / "README.md").read_text(encoding="utf-8")
+    for fit in RECORD["fits"]:
+        assert f"{fit['peer']}: {fit['ratio']:.9g}" in page
+    for name in RECORD["versions"]:
+        assert RECORD["versions"][name].removeprefix("R version ").split(" ")[0] in page

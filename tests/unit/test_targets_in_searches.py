@@ -1,0 +1,375 @@
+"""Searches for what tells about times to an event, counts and other further targets, by every way in."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import blanketflow as bf
+from blanketflow.ci import get_ci_test
+from blanketflow.core.column import Column, TargetColumn
+from blanketflow.core.convert import as_table
+from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning, UnsupportedError
+from blanketflow.core.numerics import standardised
+from blanketflow.core.table import Table
+from blanketflow.search.confirmation import confirm_members
+from blanketflow.targets import as_numbers, get_target_kind
+from blanketflow.targets.forms import as_target, as_written, with_own_column
+
+
+def cohort(n=500, seed=0, censored=True):
+    """Three causes of a time, two of them numbers, a child of causes, and noise."""
+    rng = np.random.default_rng(seed)
+    a, b, d = rng.normal(size=(3, n))
+    c, g = a + b + rng.normal(size=n), rng.choice(list("xyz"), n)
+    time = rng.exponential(np.exp(-0.9 * a + 0.7 * d - 0.9 * (g == "x")))
+    ended = rng.exponential(2.0, n) if censored else np.full(n, np.inf)
+    frame = pd.DataFrame({"a": a, "b": b, "c": c, "d": d, "g": g, "n0": rng.normal(size=n), "n1": rng.normal(size=n)})
+    return frame, np.minimum(time, ended), time <= ended
+
+
+def structured(time, event):
+    return np.array(list(zip(event, time, strict=True)), dtype=[("died", bool), ("days", float)])
+
+
+X, TIME, EVENT = cohort()
+Y = structured(TIME, EVENT)
+
+
+def survival_table(columns, time=TIME, event=EVENT):
+    target = TargetColumn("y", "numeric", time, (), "survival", {"event": event.astype(np.int8)})
+    return as_table(columns).with_column(target)
+
+
+def of_variance_1(*columns):
+    return np.sqrt(len(columns[0])) * standardised(np.vstack(columns))
+
+
+# --- tests ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_linear_test_is_the_likelihood_ratio_of_the_target_s_regressions():
+    bound = get_ci_test("lr-mixed").bind(survival_table(X))
+    target, kind = bound.table["y"], get_target_kind("survival")
+    given = of_variance_1(X["d"], X["g"] == "x", X["g"] == "y")
+    for name, dof in (("a", 1), ("b", 1)):
+        found = bound.test(name, "y", given=["d", "g"])
+        wanted = kind.null_model(target, given).likelihood_ratio(of_variance_1(X[name]))
+        assert found.statistic == pytest.approx(wanted, rel=1e-6) and found.dof == dof and found.reliable
+        assert bound.test("y", name, given=["d", "g"]) == found  # the target is the response, whichever is X
+    of_label = bound.test("g", "y", given=["a"])
+    wanted = kind.null_model(target, of_variance_1(X["a"])).likelihood_ratio(given[1:])
+    assert of_label.statistic == pytest.approx(wanted, rel=1e-6) and of_label.dof == 2
+    both = bound.test(["a", "g"], "y")
+    wanted = kind.null_model(target, given[:0]).likelihood_ratio(of_variance_1(X["a"], X["g"] == "x", X["g"] == "y"))
+    assert both.statistic == pytest.approx(wanted, rel=1e-6) and both.dof == 3
+
+
+def test_other_columns_are_tested_as_ever_given_what_the_target_says_of_them():
+    bound = get_ci_test("lr-mixed").bind(survival_table(X))
+    event, hazard = get_target_kind("survival").covariates(bound.table["y"])
+    ordinary = get_ci_test("lr-mixed").bind(
+        Table(
+            [
+                *as_table(X).columns,
+                Column("event", event.kind, event.values),
+                Column("hazard", "numeric", hazard.values),
+            ]
+        )
+    )
+    assert bound.test("a", "b", given=["c"]) == ordinary.test("a", "b", given=["c"])
+    assert bound.test("a", "b", given=["c", "y"]) == ordinary.test("a", "b", given=["c", "event", "hazard"])
+    many = bound.test_many(["y", "b", "d"], "a", given=["c"])
+    assert many.p_value[0] == bound.test("a", "y", given=["c"]).p_value
+    assert many.p_value[1:].tolist() == ordinary.test_many(["b", "d"], "a", given=["c"]).p_value.tolist()
+
+
+def test_too_few_events_are_unreliable_and_say_nothing():
+    event = np.zeros(len(TIME), dtype=bool)
+    event[np.argsort(TIME)[:15]] = True
+    bound = get_ci_test("lr-mixed").bind(survival_table(X, event=event))
+    assert bound.test("a", "y").reliable
+    given = bound.test("a", "y", given=["b"])
+    assert not given.reliable and given.p_value == 1.0
+    assert bound.rows_needed(0, len(X.columns), (1,)) == int(np.ceil(10 * 2 * len(TIME) / 15))
+
+
+def test_splines_find_hazards_that_bend():
+    rng = np.random.default_rng(3)
+    x, z = rng.normal(size=(2, 600))
+    time = rng.exponential(np.exp(-(x**2)))
+    table = survival_table(pd.DataFrame({"x": x, "z": z}), time, np.ones(600, dtype=bool))
+    assert get_ci_test("lr-mixed").bind(table).test("x", "y").p_value > 1e-3
+    assert get_ci_test("spline").bind(table).test("x", "y").p_value < 1e-20
+    # x and time both depend on the square of z, and on nothing else in common
+    x, time = z**2 + 0.5 * rng.normal(size=600), rng.exponential(np.exp(-(z**2)))
+    table = survival_table(pd.DataFrame({"x": x, "z": z}), time, np.ones(600, dtype=bool))
+    assert get_ci_test("lr-mixed").bind(table).test("x", "y", given=["z"]).p_value < 1e-6
+    assert get_ci_test("spline").bind(table).test("x", "y", given=["z"]).p_value > 1e-3
+    assert get_ci_test("gcm").bind(table).test("x", "y", given=["z"]).p_value > 1e-3
+
+
+def uniform_under_the_null(test, n, n_given, censoring, seeds):
+    """Return the p-values of independent columns, given columns on which the time depends."""
+    found = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, n, n_given])
+        columns = rng.normal(size=(n, 1 + n_given))
+        time = rng.exponential(np.exp(-columns[:, 1:].sum(axis=1) * 0.5))
+        ended = rng.exponential(np.quantile(time, 1 - censoring), n) if censoring else np.full(n, np.inf)
+        table = survival_table(
+            pd.DataFrame(columns, columns=[f"x{j}" for j in range(1 + n_given)]), np.minimum(time, ended), time <= ended
+        )
+        found.append(get_ci_test(test).bind(table).test("x0", "y", given=[f"x{1 + j}" for j in range(n_given)]).p_value)
+    return np.array(found)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("test", ["lr-mixed", "spline", "gcm"])
+@pytest.mark.parametrize("n_given", [0, 3])
+@pytest.mark.parametrize("censoring", [0.5])
+def test_p_values_of_independent_columns_are_uniform(test, n_given, censoring):
+    n_rows = 600 if test == "gcm" else 300  # which has more functions of given columns
+    p = uniform_under_the_null(test, n_rows, n_given, censoring, range(300))
+    for alpha in (0.01, 0.05, 0.2):
+        error = np.sqrt(alpha * (1 - alpha) / len(p))
+        assert abs((p <= alpha).mean() - alpha) < 3.5 * error + 0.2 * alpha, (alpha, (p <= alpha).mean())
+
+
+@pytest.mark.parametrize("test", ["g2", "fisher-z", "ppi", "mi-permutation", "hsic"])
+def test_a_test_that_does_not_know_the_kind_says_which_do(test):
+    columns = X.drop(columns="g")
+    with pytest.raises(
+        UnsupportedError, match=f"{test} does not test survival targets: set ci_test to auto, lr-mixed, spline or gcm"
+    ):
+        bf.IAMB(ci_test=test).fit(columns, Y)
+
+
+# --- searches ---------------------------------------------------------------------------------------------------------
+
+MINE = [bf.GS, bf.IAMB, bf.InterIAMB, bf.HITONMB, bf.MMPC, bf.PCMB, bf.IPCMB, bf.STMB, bf.PCSimple]
+
+
+@pytest.mark.parametrize("selector", MINE)
+def test_searches_by_p_values_find_what_the_time_depends_on(selector):
+    frame, time, event = cohort(1500, seed=5)
+    found = selector(alpha=0.001).fit(frame, structured(time, event))
+    assert set(found.selected_features_) == {"a", "d", "g"}
+    assert found.task_ == "survival" and found.ci_test_.card.id in ("spline", "lr-mixed") and found.status_ == "ok"
+
+
+def other_targets(n=1500):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(n, 6))
+    score = 0.8 * x[:, 0] - 0.7 * x[:, 1]
+    return pd.DataFrame(x, columns=list("abcdef")), {
+        "count": rng.poisson(np.exp(1 + score)),
+        "ordered": np.digitize(score + rng.logistic(size=n), [-1.0, 0.0, 1.5]),
+        "share": 1 / (1 + np.exp(-score - rng.normal(size=n))),
+        "positive": np.exp(score) * rng.gamma(3.0, 1.0, n),
+    }
+
+
+@pytest.mark.parametrize("test", ["lr-mixed", "spline", "gcm"])
+@pytest.mark.parametrize("kind", ["count", "ordered", "share", "positive"])
+def test_each_kind_is_searched_by_its_own_regressions(kind, test):
+    frame, targets = other_targets()
+    for selector in (bf.IAMB, bf.HITONMB):
+        found = selector(ci_test=test, alpha=0.001, target_kind=kind).fit(frame, targets[kind])
+        assert set(found.selected_features_) == {"a", "b"} and found.task_ == kind
+
+
+def test_an_exposure_is_no_effect():
+    rng = np.random.default_rng(4)
+    x, years = rng.normal(size=(800, 3)), rng.uniform(0.2, 5.0, 800)
+    frame = pd.DataFrame(x, columns=list("abc")).assign(seen=np.log(years) + 0.1 * rng.normal(size=800))
+    visits = rng.poisson(years * np.exp(0.5 * x[:, 0]))
+    assert "seen" in bf.IAMB(target_kind="count").fit(frame, visits).selected_features_
+    with_exposure = {"count": visits, "exposure": years}
+    assert bf.IAMB(target_kind="count", alpha=0.01).fit(frame, with_exposure).selected_features_ == ["a"]
+
+
+@pytest.mark.parametrize(
+    "selector", [bf.MIM(n_features=2), bf.MRMR(n_features=2), bf.Relief(n_features=2), bf.StabilitySelection()]
+)
+def test_methods_that_know_numbers_read_the_residuals_and_say_so(selector):
+    frame, time, event = cohort(800, seed=1)
+    found = selector.fit(frame, structured(time, event))
+    assert "a" in found.selected_features_ and set(found.selected_features_) <= {"a", "d"}
+    name = type(selector).method_class.card.id
+    assert f"{name} reads the survival target as a number: the normal scores of its residuals" in found.notes_
+
+
+def test_residuals_order_rows_as_martingale_residuals_do():
+    time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
+    scores = as_numbers(TargetColumn("y", "numeric", time, (), "survival", {"event": event})).values
+    hazard = np.cumsum([1 / 4, 0, 1 / 2, 1])
+    assert np.argsort(scores).tolist() == np.argsort(event - hazard).tolist()
+
+
+def test_select_judges_sets_and_fits_a_model_of_the_kind():
+    frame, time, event = cohort(400, seed=2)
+    found = bf.select(frame, structured(time, event))
+    assert {"a", "d"} <= set(found.features) and "R² of normal scores of the target's residuals" in found.verdict
+    risk = found.estimator.predict(frame)
+    assert np.corrcoef(risk, 0.9 * frame["a"] - 0.7 * frame["d"])[0, 1] > 0.8
+
+
+def test_folds_hold_the_same_share_of_events():
+    frame, time, event = cohort(300, seed=3)
+    found = bf.HITONMB(n_folds=3, alpha=0.01).fit(frame, structured(time, event))
+    assert {"a", "d"} <= set(found.selected_features_)
+    with pytest.raises(DataError, match="class 'event' has 2 rows, fewer than the 3 folds"):
+        bf.HITONMB(n_folds=3).fit(frame, structured(time, np.arange(300) < 2))
+
+
+def test_groups_are_told_and_weights_are_refused():
+    with pytest.warns(DependentRowsWarning, match="tests of survival targets take all rows as independent"):
+        bf.IAMB().fit(X, Y, groups=np.arange(len(X)) // 2)
+    with pytest.raises(UnsupportedError, match="take rows as equal, and know no sampling weights"):
+        bf.IAMB(ci_test="lr-mixed", weights_are="sampling").fit(X, Y, sample_weight=np.linspace(1, 2, len(X)))
+
+
+def test_members_are_confirmed_on_rows_that_the_search_did_not_use():
+    frame, time, event = cohort(1200, seed=8)
+    found = bf.IAMB(confirm=0.5, alpha=0.2).fit(frame, structured(time, event)).confirmed_.set_index("feature")
+    true, false = found.loc[["a", "d", "g"]], found.drop(index=["a", "d", "g"])
+    assert true["confirmed"].all() and not false["confirmed"].any()
+    assert found.loc["a", "low"] > 0.2 and found.loc["d", "high"] < -0.1  # early events where a is large and d small
+
+
+@pytest.mark.extended
+def test_confirmed_p_values_of_independent_columns_are_uniform():
+    p = []
+    for seed in range(400):
+        rng = np.random.default_rng([seed, 9])
+        z, x = rng.normal(size=(2, 200))
+        time, ended = rng.exponential(np.exp(-(z**2))), rng.exponential(1.0, 200)
+        x = x + z**2
+        target = TargetColumn(
+            "y", "numeric", np.minimum(time, ended), (), "survival", {"event": (time <= ended).astype(np.int8)}
+        )
+        table = as_table(pd.DataFrame({"x": x, "z": z}))
+        p.append(confirm_members(table, target, ["x", "z"], seed)[0].p_value)
+    assert 0.02 < np.mean(np.array(p) <= 0.05) < 0.09
+
+
+def test_a_search_is_repeated_from_its_value():
+    selector = bf.IAMB(alpha=0.01).fit(X, Y)
+    search = type(selector.search()).from_dict(selector.search().as_dict())
+    assert search.run(X, Y).features == selector.selected_features_
+    assert search.run(X, (TIME, EVENT), target_kind="survival").features == selector.selected_features_
+
+
+# --- forms ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_form_of_times_and_events_is_one_target():
+    frame = pd.DataFrame({"days": TIME, "died": EVENT.astype(int)})
+    forms = [
+        (Y, "auto"),
+        (Y, "survival"),
+        (frame, "survival"),
+        (frame[["died", "days"]], "survival"),
+        ((TIME, EVENT), "survival"),
+        ({"time": TIME, "event": EVENT}, "survival"),
+        (frame.to_numpy(), "survival"),
+    ]
+    for y, kind in forms:
+        target = as_target("demo", "target", y, kind)
+        assert target.target_kind == "survival"
+        assert target.values.tolist() == TIME.tolist() and target.parts["event"].tolist() == EVENT.astype(int).tolist()
+    assert as_target("demo", "target", TIME, "auto") is None
+
+
+def test_ordered_categories_keep_their_order_in_every_form():
+    labels = pd.Categorical(["high", "low", "middle", "low"], ["low", "middle", "high"], ordered=True)
+    for y in (labels, pd.Series(labels), pd.DataFrame({"grade": labels})):
+        target = as_target("demo", "grade", y, "ordered")
+        assert target.levels == ("low", "middle", "high") and target.values.tolist() == [2, 0, 1, 0]
+    with pytest.raises(
+        DataError, match=r"Declare it, the lowest first: target: \{column: grade, order: \[low, middle, high\]\}, or"
+    ):
+        as_target("demo", "grade", np.asarray(labels), "ordered")
+
+
+def test_other_causes_are_censored():
+    codes = np.where(EVENT, 1 + (np.arange(len(TIME)) % 2), 0)
+    target = as_target("demo", "target", {"time": TIME, "event": codes, "cause": 2}, "survival")
+    assert target.parts["event"].tolist() == (codes == 2).astype(int).tolist()
+    with pytest.raises(DataError, match="has the cause 3; there are"):
+        as_target("demo", "target", {"time": TIME, "event": codes, "cause": 3}, "survival")
+
+
+@pytest.mark.parametrize(
+    ("y", "kind", "told"),
+    [
+        (TIME, "survival", "a survival target needs times and events. Give y as a structured array"),
+        (
+            pd.DataFrame({"u": TIME, "v": TIME}),
+            "survival",
+            "one must hold the events, as 0 and 1 or as truth values, but none",
+        ),
+        ({"event": EVENT}, "survival", "needs its own column"),
+        ({"count": [1, 2], "exposure": [1.0, np.nan]}, "count", "'exposure' of the target is missing in 1 rows"),
+        ([0.5, 1.0], "count", "count"),
+        ([0.5, 1.5], "share", "numbers outside 0 to 1 in 1 row"),
+        ([0.5, 0.0], "positive", "positive"),
+    ],
+)
+def test_what_is_not_of_the_kind_is_refused(y, kind, told):
+    with pytest.raises(DataError, match=told):
+        as_target("demo", "target", y, kind)
+
+
+def test_two_columns_without_a_kind_are_refused_with_the_way_out():
+    with pytest.raises(DataError, match="For times and events set target_kind to survival"):
+        bf.IAMB().fit(X, pd.DataFrame({"days": TIME, "died": EVENT}))
+
+
+def test_a_mapping_in_a_config_becomes_a_target_with_parts():
+    spec = {"path": "t.csv", "target": {"time": "days", "event": "died", "cause": 2}}
+    read = with_own_column("study", spec)
+    assert (
+        read["target"] == "days"
+        and read["target_parts"] == {"event": "died"}
+        and read["target_options"] == {"cause": 2}
+    )
+    assert as_written(read) == spec
+    for target, told in (
+        ({"days": "time"}, "target is a mapping of days. Write times as {time: COLUMN, event: COLUMN}"),
+        ({"time": "days"}, "target of the kind survival needs event: add the name of that column"),
+        ({"time": "days", "event": "died", "evnt": "x"}, "has no key 'evnt'. Did you mean 'event' or 'entry'?"),
+        ({"time": "days", "event": 3}, "event of the target is 3, but must name a column"),
+    ):
+        with pytest.raises(ConfigError, match=told.replace("{", r"\{").replace("}", r"\}").replace("?", r"\?")):
+            with_own_column("study", {"target": target})
+
+
+def test_compare_evaluates_models_of_the_kind_and_equals_columns_of_one_table():
+    frame, time, event = cohort(300, seed=6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        beside = bf.compare(frame, structured(time, event), ["iamb"], models=["cox"], evaluation=2, folds=0)
+        within = bf.compare(
+            frame.assign(days=time, died=event.astype(int)),
+            {"time": "days", "event": "died"},
+            ["iamb"],
+            models=["cox"],
+            evaluation=2,
+            folds=0,
+        )
+    pd.testing.assert_frame_equal(beside.scores, within.scores)
+    means = beside.scores.set_index(["selector", "metric"])["mean"]
+    assert means["none", "concordance"] == 0.5 and means["iamb", "uno-concordance"] > 0.7
+    assert beside.blanket("iamb") == within.blanket("iamb")
+
+
+def test_compare_confirms_members_as_fit_does():
+    frame, time, event = cohort(600, seed=6)
+    found = bf.compare(
+        frame, structured(time, event), {"iamb": {"method": "iamb", "confirm": 0.5}}, folds=0, evaluation=0
+    )
+    confirmed = found.confirmed.set_index("feature")
+    assert confirmed.loc[["a", "d"], "confirmed"].all() and confirmed.loc["a", "low"] > 0
