@@ -10,12 +10,14 @@ import blanketflow as bf
 from blanketflow.ci import get_ci_test
 from blanketflow.core.column import Column, TargetColumn
 from blanketflow.core.convert import as_table
-from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning, UnsupportedError
+from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning, ParameterError, UnsupportedError
 from blanketflow.core.numerics import standardised
 from blanketflow.core.table import Table
+from blanketflow.data.sources import read_source
 from blanketflow.search.confirmation import confirm_members
 from blanketflow.targets import as_numbers, get_target_kind
 from blanketflow.targets.forms import as_target, as_written, with_own_column
+from blanketflow.workflow.peek import peek
 
 
 def cohort(n=500, seed=0, censored=True):
@@ -298,8 +300,30 @@ def test_other_causes_are_censored():
     codes = np.where(EVENT, 1 + (np.arange(len(TIME)) % 2), 0)
     target = as_target("demo", "target", {"time": TIME, "event": codes, "cause": 2}, "survival")
     assert target.parts["event"].tolist() == (codes == 2).astype(int).tolist()
-    with pytest.raises(DataError, match="has the cause 3; there are"):
+    with pytest.raises(DataError, match="has the cause 3; there are 0, 1, 2"):
         as_target("demo", "target", {"time": TIME, "event": codes, "cause": 3}, "survival")
+    with pytest.raises(DataError, match="has the cause relapse; there are 0, 1, 2"):
+        as_target("demo", "target", {"time": TIME, "event": codes, "cause": "relapse"}, "survival")
+    with pytest.raises(DataError, match=r"y also has 'time', 'cause'. Leave out what is not the target"):
+        as_target("demo", "target", {"time": TIME, "event": codes, "cause": codes}, "survival")
+
+
+def test_a_task_and_a_kind_that_differ_are_refused_by_every_way_in(tmp_path):
+    told = "task is regression, but target_kind is count. Leave task out"
+    counts = np.arange(len(X)) % 7
+    with pytest.raises(ParameterError, match=told):
+        bf.IAMB(task="regression", target_kind="count").fit(X, counts)
+    with pytest.raises(DataError, match=r"is a survival target, but task is regression. Leave task out"):
+        bf.IAMB(task="regression").fit(X, Y)
+    with pytest.raises(ParameterError, match=told):
+        bf.compare(X, counts, ["mim"], task="regression", target_kind="count", evaluation=0, folds=0)
+    X.assign(y=counts).to_csv(tmp_path / "t.csv", index=False)
+    spec = {"path": str(tmp_path / "t.csv"), "target": "y", "target_kind": "regression"}
+    assert read_source("study", spec, seed=0).task.name == "regression"  # and not classes, of which there would be few
+    assert read_source("study", {**spec, "target_kind": None}, seed=0).task.name == "classification"
+    for read in (peek, lambda name, asked: read_source(name, asked, seed=0)):
+        with pytest.raises(ParameterError, match=f"study: {told}"):
+            read("study", {**spec, "task": "regression", "target_kind": "count"})
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ..core.messages import Teller, say_once
 from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
 from ..core.results import StandIn
 from ..core.seeds import seed_of
-from ..core.task import infer_task, target_column
+from ..core.task import asked_task, infer_task, target_column
 from ..data.arrow_frames import is_arrow_table
 from ..data.columns import gaps
 from ..search.aggregate import check_rule
@@ -231,7 +231,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         features, target, together, are_counted = rows_at_hand(
             name, *read, sample_weight, groups, self.weights_are, drop
         )
-        self.task_ = infer_task(target, self.task if self.target_kind == "auto" else self.target_kind).name
+        self.task_ = infer_task(target, asked_task(name, self.task, self.target_kind)).name
         sample = Sample(features, target_column(target, self.task_), self.task_, together, are_counted, missing)
         found = search.run(sample, tell=Teller(self.verbose, name), n_jobs=self.n_jobs)
         return with_own_names(self._take(found), self._own_names)

@@ -10,7 +10,7 @@ import numpy as np
 from .cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, NUMERIC, REGRESSION
 from .column import TargetColumn
 from .convert import from_least
-from .errors import DataError
+from .errors import DataError, ParameterError
 from .table import Column, labelled
 
 #: A numeric target with at most this many distinct whole values, each seen 5 times on average, is a class label.
@@ -33,6 +33,11 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
     A task other than ``auto`` is returned unchanged. Raises `DataError` for regression on a categorical target.
     """
     if isinstance(column, TargetColumn):
+        if asked not in ("auto", column.target_kind):
+            raise DataError(
+                f"target {column.name!r} is a {column.target_kind} target, but task is {asked}. Leave task out, or "
+                "give a target of one column."
+            )
         return Task(column.target_kind, "as asked")
     if asked != "auto":
         if asked == REGRESSION and column.kind == CATEGORICAL:
@@ -51,6 +56,19 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
     if whole and distinct <= MAX_NUMERIC_CLASSES and len(values) >= ROWS_PER_NUMERIC_CLASS * distinct:
         return Task(CLASSIFICATION, f"target {column.name!r} has {distinct} distinct whole numbers")
     return Task(REGRESSION, f"target {column.name!r} is numeric with {distinct} distinct values")
+
+
+def asked_task(where: str, task: str, target_kind: str | None) -> str:
+    """Return the task that `task` and `target_kind` ask for; `ParameterError`, starting with `where`, if they differ.
+
+    >>> asked_task("study", "auto", "count"), asked_task("study", "regression", None)
+    ('count', 'regression')
+    """
+    if target_kind in (None, "auto"):
+        return task
+    if task not in ("auto", target_kind):
+        raise ParameterError(f"{where}: task is {task}, but target_kind is {target_kind}. Leave task out.")
+    return str(target_kind)
 
 
 def has_rare_class(counts: Iterable[int]) -> bool:

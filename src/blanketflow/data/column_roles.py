@@ -19,7 +19,7 @@ from ..core.parameters import size_in_bytes
 from ..core.printable import listed
 from ..core.rows import MOST_GROUPS
 from ..core.table import SAMPLING, Column, Design, Table, labelled, used_levels
-from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
+from ..core.task import MAX_NUMERIC_CLASSES, Task, asked_task, infer_task, target_column
 from ..targets import get_target_kind
 from ..targets.forms import CAUSE, ORDER, in_order, of_cause
 from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
@@ -127,10 +127,11 @@ def check_width(where: str, width: int, n_cells: int) -> None:
 
 
 def check_settings(name: str, spec: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` if `task` or `missing` is not one of the known words."""
+    """Raise `ConfigError` if `task` or `missing` is not one of the known words, or `target_kind` is another task."""
     for key, known in (("task", ("auto", *TASKS)), ("missing", MISSING_POLICIES)):
         if setting(spec, key) not in known:
             raise ConfigError(f"{name}: {key} is {spec[key]!r}. {did_you_mean(spec[key], known)}")
+    asked_task(name, setting(spec, "task"), spec.get("target_kind"))
 
 
 def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], target: str) -> list[str]:
@@ -292,7 +293,7 @@ def prepare_target(
         return target_of_kind(name, spec, kind, column, parts), Task(kind, "as asked")
     _check_target_texts(name, spec, column)
     try:
-        task = infer_task(column, setting(spec, "task"))
+        task = infer_task(column, asked_task(name, setting(spec, "task"), spec.get("target_kind")))
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
     if task.name == CLASSIFICATION:

@@ -13,7 +13,7 @@ from ..core.column_checks import warn_of_row_order
 from ..core.convert import as_design, as_table, column_of_objects, labels_as_numbers, weighted_rows
 from ..core.errors import DataError
 from ..core.table import Column, Design, Table, used_levels, with_used_levels
-from ..core.task import infer_task, target_column
+from ..core.task import asked_task, infer_task, target_column
 from ..data.arrow_frames import as_frame
 from ..data.columns import first_infinite, gaps, missing_by_column
 from ..data.impute import impute
@@ -103,7 +103,7 @@ def as_sample(
     known = gaps(features)
     read = with_strata(where, features, column, within)
     features, column, *of_rows = rows_at_hand(where, *read, sample_weight, groups, weights_are, missing == "drop")
-    task = infer_task(column, task if target_kind == "auto" else target_kind).name
+    task = infer_task(column, asked_task(where, task, target_kind)).name
     return Sample(features, target_column(column, task), task, *of_rows, known)
 
 

@@ -89,7 +89,7 @@ def _with_roles(where: str, name: str, columns: Mapping[str, Any], kind: str) ->
     """Return the target's own column and its parts by role."""
     declared = get_target_kind(kind)
     roles = (*declared.parts, *declared.optional)
-    cause = columns.get(CAUSE) if kind == SURVIVAL else None
+    cause = columns.get(CAUSE) if kind == SURVIVAL and np.ndim(columns.get(CAUSE)) == 0 else None
     read = {key: _single(key, values) for key, values in columns.items() if key != CAUSE or cause is None}
     parts = {role: read.pop(role) for role in roles if role in read}
     if kind == SURVIVAL and EVENT not in parts:
@@ -106,7 +106,7 @@ def _with_roles(where: str, name: str, columns: Mapping[str, Any], kind: str) ->
         needs = f"{declared.card.name} needs its own column" + (f" and {listed(missing)}" if missing else "")
         raise DataError(f"{where}: {needs}; y also has {listed(map(repr, read))}. Leave out what is not the target.")
     own = next(iter(read.values()))
-    if cause is not None and np.ndim(cause) == 0:
+    if cause is not None:
         parts[EVENT] = of_cause(where, parts[EVENT], cause)
     named = name if own.name in (TIME, "0", "1") else own.name
     return replace(own, name=named), parts
@@ -114,13 +114,12 @@ def _with_roles(where: str, name: str, columns: Mapping[str, Any], kind: str) ->
 
 def of_cause(where: str, events: Column, cause: Any) -> Column:
     """Return the events of one cause; rows with others are censored then (cause-specific hazards)."""
-    if events.levels:
-        values = [events.levels[code] == str(cause) for code in events.values]
-    else:
-        values = [value == float(cause) for value in events.numbers()]
+    named = f"{cause:g}" if isinstance(cause, int | float | np.number) else str(cause)
+    held = [events.levels[code] if events.levels else f"{code:g}" for code in events.cells()]
+    values = [value == named for value in held]
     if not any(values):
-        known = sorted({*events.levels} or set(map(str, np.unique(events.numbers()).tolist())))
-        raise DataError(f"{where}: no row of {events.name!r} has the cause {cause!r}; there are {listed(known)}.")
+        known = sorted(set(held))
+        raise DataError(f"{where}: no row of {events.name!r} has the cause {named}; there are {listed(known)}.")
     return Column(events.name, BOOLEAN, np.array(values, dtype=np.int8))
 
 
