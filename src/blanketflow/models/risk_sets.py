@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.column import EVENT
+
 #: Smallest sum of a risk set, relative to the largest weight; its square must not vanish.
 SMALLEST = 1e-150
-EVENT, TIME, ENTRY = "event", "time", "entry"
+TIME, ENTRY = "time", "entry"
 
 
 class RiskSets:
