@@ -41,8 +41,8 @@ def follow_up_times(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
 def _advice(names: Sequence[str], time: str, event: str) -> str:
     it = "It is" if len(names) == 1 else "They are"
     return (
-        f"{it} known only with the outcome: list under drop, where rows that were not followed to the end count as "
-        f"free of the event. Or search the time to the event itself: {survival_key(time, event)}, without drop."
+        f"{it} known only with the outcome: list under drop. Rows that were not followed to the end then count as free "
+        f"of the event. To search the time to the event itself, write {survival_key(time, event)} in place of both."
     )
 
 
