@@ -140,8 +140,10 @@ def _read_by_arrow(source: sources.Source, spec: dict, loaded: Loaded | None) ->
         text.ARROW_BYTES, text_by_arrow.COLUMN_BYTES = least
     assert (again is None) == (loaded is None), "only one of both refuses a table"
     if again is not None and loaded is not None:
-        assert again._replace(columns=()) == loaded._replace(columns=()), "something else was found out"
-        for one, other in zip(again.columns, loaded.columns, strict=True):
+        without = {"columns": (), "row_names": None}
+        assert again._replace(**without) == loaded._replace(**without), "something else was found out"
+        both = [[*of.columns, *([of.row_names] if of.row_names is not None else [])] for of in (again, loaded)]
+        for one, other in zip(*both, strict=True):
             assert (one.name, one.kind, one.levels) == (other.name, other.kind, other.levels)
             assert one.values.tobytes() == other.values.tobytes() and one.values.dtype == other.values.dtype
 
