@@ -254,6 +254,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
+    from ..core.column import TargetColumn
     from ..core.convert import repeated_rows
     from ..core.table import column_from_array
     from ..core.task import target_column
@@ -283,8 +284,10 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
         of_columns = {"powers": np.where(np.abs(powers) > USUAL, powers, 0)}
         steps.append(("scale", FunctionTransformer(_scaled, kw_args=of_columns)))
     of_kind = as_target("select", "y", y, selector.target_kind)
-    if of_kind is None:
-        asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
+    if not isinstance(of_kind, TargetColumn):
+        classes = column_from_array("y", np.asarray(y)) if of_kind is None else of_kind
+        asked = panel_of(target_column(classes, selector.task_))[model]
+        y = y if of_kind is None else np.array(of_kind.levels, dtype=object)[of_kind.cells()]
     else:
         linear, *others = get_target_kind(of_kind.target_kind).models
         asked, y = others[0] if model == "boosted" else linear, response(of_kind, of_kind.target_kind)

@@ -34,6 +34,7 @@ from ..data.column_roles import (
     feature_names,
     prepare_target,
     setting,
+    target_parts,
 )
 from ..data.columns import check_names, missing_by_column
 from ..data.dialect import Dialect, found_line
@@ -143,7 +144,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         return _peek_network(name, source, spec, seed)
     markers = MissingMarkers.of(spec)
     read_whole = any(spec.get(key) for key in (*CELL_KEYS, "orient", "labels"))
-    if read_whole or (source.kind == "npz" and spec.get("missing_values")):
+    if read_whole or (source.kind == "npz" and (spec.get("missing_values") or target_parts(spec))):
         return _remembered(name, source, spec, seed)
     dialect = Dialect.of(spec)
     if source.kind == "npz":
@@ -163,7 +164,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     with with_proposals(loaded.found):
         target = target_name(name, spec, loaded.columns, None)
         raw = assemble(name, spec, loaded.columns, target, whole=head.rows_per_row == 1.0, markers=loaded.markers)
-    return _facts(noted(raw, loaded), head.rows_per_row)
+    return _facts(noted(raw, loaded, spec), head.rows_per_row)
 
 
 def peek_whole(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
