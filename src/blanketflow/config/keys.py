@@ -131,8 +131,8 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         Parameter(
             "target",
             "Column to predict, or a list of columns. Each target is searched without the others; see docs/targets.md. "
-            "Times to an event are {time: COLUMN, event: COLUMN}, with entry or cause; counts may be {count: COLUMN, "
-            "exposure: COLUMN}. {joint: [COLUMN, COLUMN]} is one target of the combinations of labels.",
+            "Times to an event are {time: COLUMN, event: COLUMN}, with entry, strata or cause; counts may be "
+            "{count: COLUMN, exposure: COLUMN}. {joint: [COLUMN, COLUMN]} is one target of the combinations of labels.",
             nullable=True,
         ),
     ),
