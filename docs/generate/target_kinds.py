@@ -48,7 +48,7 @@ _WORDS = {
     ),
     SURVIVAL: _Words(
         "the time to an event, with an end of observation in some rows",
-        "`target: {time: days, event: died}`, with `entry` and `cause` if needed",
+        "`target: {time: days, event: died}`, with `entry`, `strata` and `cause` if needed",
         "a structured array of a boolean and a number, a frame of two columns, or a pair `(time, event)`",
     ),
     COUNT: _Words(

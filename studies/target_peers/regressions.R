@@ -23,6 +23,14 @@ for (name in c("late", "late-tied")) {
   cox(name, Surv(entry, time, event) ~ x1, Surv(entry, time, event) ~ x1 + x2 + x3)
 }
 
+for (name in c("strata", "strata-late")) {
+  response <- if (name == "strata") "Surv(time, event)" else "Surv(entry, time, event)"
+  cox(
+    name, as.formula(paste(response, "~ x1 + strata(strata)")),
+    as.formula(paste(response, "~ x1 + x2 + x3 + strata(strata)"))
+  )
+}
+
 control <- glm.control(epsilon = 1e-14, maxit = 200)
 d <- read("poisson")
 fits <- lapply(

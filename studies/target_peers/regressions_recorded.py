@@ -42,11 +42,15 @@ def tables() -> dict[str, Columns]:
     shares = rng.beta(4 * middle, 4 * (1 - middle)).round(4)
     shares[:4] = [0.0, 1.0, 0.0, 1.0]
     grades = np.searchsorted([-1.5, 0.0, 1.0], score + rng.logistic(size=N))
+    more = np.random.default_rng(157)
+    strata, early = more.integers(0, 7, N), more.random(N)
     plain = {
         "survival": {"time": time, "event": event},
         "tied": {"time": tied, "event": event},
         "late": {"time": time, "event": event, "entry": (0.6 * time * rng.random(N)).round(6)},
         "late-tied": {"time": tied, "event": event, "entry": np.floor(tied * rng.random(N))},
+        "strata": {"time": tied, "event": event, "strata": strata},
+        "strata-late": {"time": time, "event": event, "entry": (0.6 * time * early).round(6), "strata": strata},
         "poisson": {"y": counts, "exposure": exposure},
         "negative-binomial": {"y": varied, "exposure": exposure},
         "large-counts": {"y": large, "exposure": exposure},
@@ -99,9 +103,9 @@ def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
         X = np.column_stack([table["x1"], table["x2"], table["x3"]])
         reached = []
         for design in (X[:, :1], X):
-            if name in ("survival", "tied", "late"):  # PHReg has rows at risk at the very time of their entry
-                entry = table.get("entry")
-                model = PHReg(table["time"], design, status=table["event"], entry=entry, ties="efron")
+            if "time" in table and name != "late-tied":  # PHReg has rows at risk at the very time of their entry
+                parts = {"status": table["event"], "entry": table.get("entry"), "strata": table.get("strata")}
+                model = PHReg(table["time"], design, **parts, ties="efron")
                 reached.append(model.fit(disp=0).llf)
             elif name == "poisson":
                 model = sm.Poisson(table["y"], sm.add_constant(design), exposure=table["exposure"])

@@ -17,6 +17,8 @@ KINDS = {
     "tied": ("survival", "time"),
     "late": ("survival", "time"),
     "late-tied": ("survival", "time"),
+    "strata": ("survival", "time"),
+    "strata-late": ("survival", "time"),
     "poisson": ("count", "y"),
     "negative-binomial": ("count", "y"),
     "large-counts": ("count", "y"),

@@ -150,9 +150,9 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     fold_rows: Literal["train", "part"] = "train"
     aggregate: str | Mapping[str, float] = "best-blanket"
     task: Literal["auto", "classification", "regression"] = "auto"
-    target_kind: Literal[
-        "auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"
-    ] = "auto"
+    target_kind: (
+        Literal["auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"] | str
+    ) = "auto"
     random_state: int | np.random.RandomState | None = 0
     time_limit: float | None = None
     max_tests: int | None = None
@@ -194,7 +194,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         y : array-like of shape (n,)
             The target, without missing cells. A survival target is a structured array of events (boolean) and times, a
             DataFrame of two columns, or a pair (time, event) of arrays; a count with exposure is a mapping or a
-            DataFrame with the column ``exposure``.
+            DataFrame with the column ``exposure``. Joint labels are ``{"joint": table}`` of their columns.
         sample_weight : array-like of shape (n,), optional
             Number of equal rows that each row represents, integers from 0 on. The result is that of the repeated rows,
             which stay together; methods that draw single rows refuse weights. See `weights_are` for sampling weights.

@@ -25,6 +25,7 @@ from ..search.sample import check_complete
 from ..search.search import Outcome
 from ..selectors.base import FoldOutcome
 from ..targets.forms import as_target
+from ..targets.joint import refuse_among
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +89,7 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     """
     name = str(getattr(y, "name", None) or "target")
     refuse_path(X)
+    given = y
     of_kind = as_target(type(selector).__name__, name, y, selector.target_kind)
     table, X, y = None, as_frame(X), with_plain_texts(without_mask(y)) if of_kind is None else of_kind.numbers()
     _check_one_target(y)
@@ -117,6 +119,7 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
         _check_labels(y, target, selector.task)
     if table is None:
         table = as_table(checked)
+    refuse_among(type(selector).__name__, given, table.names)
     told = warn_of_cells(type(selector).__name__, X, table, target, stacklevel=3)
     warn_of_number_texts(type(selector).__name__, X, table, 4, told)
     _warn_of_similar_labels(type(selector).__name__, [target, *table.one_of_each()])
@@ -171,8 +174,8 @@ def _check_one_target(y: Any) -> None:
     if len(shape) == 2 and shape[1] > 1:
         raise DataError(
             f"y has {shape[1]} columns, and fit takes one target. For times and events set target_kind to survival. "
-            "For several targets, name columns of X in bf.blankets(X, targets=[...], exclude_targets=True), or as y of "
-            "bf.compare."
+            "For joint labels give {'joint': y}. For several targets, name columns of X in bf.blankets(X, "
+            "targets=[...], exclude_targets=True), or as y of bf.compare."
         )
 
 

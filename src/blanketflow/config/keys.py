@@ -131,8 +131,8 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         Parameter(
             "target",
             "Column to predict, or a list of columns. Each target is searched without the others; see docs/targets.md. "
-            "Times to an event are {time: COLUMN, event: COLUMN}, with entry or cause; counts may be {count: COLUMN, "
-            "exposure: COLUMN}.",
+            "Times to an event are {time: COLUMN, event: COLUMN}, with entry, strata or cause; counts may be "
+            "{count: COLUMN, exposure: COLUMN}. {joint: [COLUMN, COLUMN]} is one target of the combinations of labels.",
             nullable=True,
         ),
     ),
@@ -140,9 +140,11 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter(
             "choice",
-            "What the target is, if it is neither classes nor plain numbers: it has its own tests, models and metrics.",
+            "What the target is, if it is neither classes nor plain numbers: it has its own tests, models and metrics; "
+            "or a class of yours, module:Class (docs/extending.md).",
             choices=TARGET_KINDS,
             nullable=True,
+            more=tuple,  # no package registers kinds
         ),
     ),
     "target_path": (None, Parameter("text", "File with the target of an npz table.", nullable=True)),

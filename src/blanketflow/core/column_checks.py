@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -230,8 +230,9 @@ def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 
 def warn_of_row_order(where: str, X: object, stacklevel: int = 3, **of_rows: object) -> None:
     """Warn if the indexes of features and target, groups or weights hold the same labels in different orders."""
     index = getattr(X, "index", None)
-    for what, values in of_rows.items():
-        other = getattr(values, "index", None)
+    parts = ((what, part) for what, values in of_rows.items() for part in _parts_of(values))
+    for what, part in parts:
+        other = getattr(part, "index", None)
         if not (hasattr(index, "equals") and hasattr(other, "equals")) or len(index) != len(other):
             continue
         if not index.equals(other) and not len(index.symmetric_difference(other, sort=False)):
@@ -241,6 +242,10 @@ def warn_of_row_order(where: str, X: object, stacklevel: int = 3, **of_rows: obj
                 RowOrderWarning,
                 stacklevel=stacklevel,
             )
+
+
+def _parts_of(values: object) -> Iterable[object]:
+    return values.values() if isinstance(values, Mapping) else (values,)
 
 
 def what_is_held(column: Column) -> str | None:

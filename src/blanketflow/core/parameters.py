@@ -126,7 +126,7 @@ class Parameter:
             "texts": "a list of texts",
             "names": "a list of names",
             "text-or-names": "a text or a list of names",
-            "target": "a text, a list of names, or a mapping such as {time: days, event: died}",
+            "target": "a text, a list of names, or a mapping such as {time: days, event: died} or {joint: [a, b]}",
             "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
             "groups": "a mapping of names to lists of names",

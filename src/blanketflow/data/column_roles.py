@@ -20,8 +20,9 @@ from ..core.printable import listed
 from ..core.rows import MOST_GROUPS
 from ..core.table import SAMPLING, Column, Design, Table, labelled, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, asked_task, infer_task, target_column
-from ..targets import get_target_kind
+from ..targets import checked_target, get_target_kind
 from ..targets.forms import CAUSE, ORDER, in_order, of_cause
+from ..targets.joint import joined, joint_name, joint_of
 from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
 from .dialect import FoundOut
 from .missing_markers import Found, Suspects, check_classes, of_columns
@@ -176,6 +177,8 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
             )
     apart = {target, groups, weights, within, *drop, *parts.values()}
     kept = [column for column in names if column not in apart]
+    if (called := joint_name(joint_of(spec))) in kept:
+        raise DataError(f"{name}: column {called!r} has the name of the joint target. Rename the column.")
     if not kept:
         what = "Drop fewer columns." if drop else "The table needs at least one more column."
         raise DataError(f"{name}: no features are left beside the target {target!r}. {what}")
@@ -291,7 +294,10 @@ def prepare_target(
         raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")
     if kind := kind_of_target(spec):
         return target_of_kind(name, spec, kind, column, parts), Task(kind, "as asked")
-    _check_target_texts(name, spec, column)
+    labels = [column, *parts.values()]
+    for one in labels:
+        _check_target_texts(name, spec, one)
+    column = joined(name, labels) if parts else column
     try:
         task = infer_task(column, asked_task(name, setting(spec, "task"), spec.get("target_kind")))
     except DataError as error:
@@ -299,8 +305,8 @@ def prepare_target(
     if task.name == CLASSIFICATION:
         check_told_apart(name, column)
     target = used_levels(target_column(column, task.name))
-    if task.name == CLASSIFICATION and whole:
-        check_classes(name, column.name, np.bincount(target.values).tolist(), markers)
+    for one in labels if task.name == CLASSIFICATION and whole else ():
+        check_classes(name, one.name, np.unique(one.cells(), return_counts=True)[1].tolist(), markers)
     if task.name == CLASSIFICATION and len(target.levels) < 2 and whole:
         raise DataError(
             f"{name}: the target {column.name!r} has one class only, {target.levels[0]!r}. "
@@ -331,7 +337,7 @@ def target_of_kind(
         parts = {**parts, EVENT: of_cause(name, parts[EVENT], options[CAUSE])}
     if ORDER in options:
         column = in_order(name, column, options[ORDER])
-    return declared.column(name, column, parts)
+    return checked_target(name, kind, column, parts)
 
 
 def _check_target_texts(name: str, spec: Mapping[str, Any], column: Column) -> None:

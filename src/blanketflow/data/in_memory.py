@@ -15,6 +15,7 @@ from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table, check_unicode
 from ..targets import get_target_kind
 from ..targets.forms import AUTO, as_target
+from ..targets.joint import JOINT, joint_columns
 from .arrow_frames import as_frame
 from .doubtful_cells import warn_of_cells
 from .storage import WIDE
@@ -60,6 +61,8 @@ def _with_target(name: str, table: Table, y: Any, kind: str) -> tuple[Table, Any
         return table, several
     if isinstance(y, Mapping) and all(isinstance(column, str) for column in y.values()):
         return table, dict(y)
+    if isinstance(y, Mapping) and JOINT in y:
+        return _with_joint_target(name, table, y, kind)
     if kind != AUTO and isinstance(y, str):
         return _joined(name, table, y, "target")
     of_kind = as_target(name, "target", y, kind)
@@ -71,6 +74,16 @@ def _with_target(name: str, table: Table, y: Any, kind: str) -> tuple[Table, Any
         table, _ = _joined(name, table, column, "target")
     declared = get_target_kind(of_kind.target_kind)
     return table, {declared.own: own.name, **{part: column.name for part, column in parts.items()}}
+
+
+def _with_joint_target(name: str, table: Table, y: Mapping[str, Any], kind: str) -> tuple[Table, Any]:
+    """Return the table with the columns of joint labels, and the key `target`; a list names columns of the table."""
+    if isinstance(y[JOINT], list | tuple) and all(isinstance(one, str) for one in y[JOINT]):
+        return table, {**y, JOINT: list(y[JOINT])}
+    columns = joint_columns(name, y, kind)
+    for column in columns:
+        table, _ = _joined(name, table, _as_in_a_file(column), "target")
+    return table, {JOINT: [column.name for column in columns]}
 
 
 def _several_targets(table: Table, y: Any) -> list[str]:

@@ -17,7 +17,7 @@ from ..core.table import Column
 from .bundled import TARGET, read_bundled
 from .card import with_findings
 from .cell_meanings import with_meanings
-from .column_roles import RawTable, assemble, columns_of_rows, setting
+from .column_roles import RawTable, assemble, columns_of_rows, setting, target_parts
 from .columns import names_of, only
 from .dialect import KEYS, FoundOut, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
@@ -196,16 +196,17 @@ def read_source(
     with with_proposals(loaded.found):
         target = target_name(name, spec, columns, loaded.target)
         raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
-    raw = noted(raw, loaded)
+    raw = noted(raw, loaded, spec)
     labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *raw.suspected.cells}
     raw = with_findings(raw, number_texts(columns, labels))
     raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
     return raw
 
 
-def noted(raw: RawTable, loaded: Loaded) -> RawTable:
+def noted(raw: RawTable, loaded: Loaded, spec: Mapping[str, Any]) -> RawTable:
     """Return a table with what its reader suspected and detected."""
-    names = [*raw.features.names, raw.target.name] if loaded.suspected.cells else []
+    of_target = dict.fromkeys([spec.get("target") or raw.target.name, *target_parts(spec).values()])
+    names = [*raw.features.names, *of_target] if loaded.suspected.cells else []
     return replace(raw, suspected=loaded.suspected.of_columns(names), found=tuple(loaded.found))
 
 

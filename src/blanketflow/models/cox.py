@@ -17,7 +17,9 @@ from .risk_sets import ProportionalHazards, RiskSets
 
 @dataclass
 class Cox(Model):
-    """L2-penalised Cox regression on standardised columns, with Efron's treatment of ties and with late entry.
+    """L2-penalised Cox regression on standardised columns, with Efron's treatment of ties, late entry and strata.
+
+    With strata, each has a baseline hazard of its own in the fit. Predicted survival is that of all strata together.
 
     Examples
     --------

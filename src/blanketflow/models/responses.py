@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.cards import CLASSIFICATION, COUNT, ORDERED, SHARE, SURVIVAL
 from ..core.column import Column, TargetColumn
-from .risk_sets import ENTRY, EVENT, TIME, ProductLimit
+from .risk_sets import ENTRY, EVENT, STRATA, TIME, ProductLimit
 
 COUNTED, EXPOSURE = "count", "exposure"
 
@@ -18,7 +18,7 @@ def response(target: Column, task: str) -> np.ndarray:
 
     Class codes of classes and ordered classes; numbers of regression, shares, positive numbers and counts; for counts
     with exposure a structured array with the fields ``count`` and ``exposure``; for survival one with ``event``,
-    ``time`` and, for late entry, ``entry``, as in scikit-survival.
+    ``time`` and, if any, ``entry`` and ``strata``, as in scikit-survival.
 
     >>> y = TargetColumn("days", "numeric", np.array([3.0]), (), "survival", {"event": np.array([1])})
     >>> response(y, "survival").tolist()
@@ -29,6 +29,7 @@ def response(target: Column, task: str) -> np.ndarray:
     if task == SURVIVAL:
         fields = {EVENT: (bool, parts[EVENT]), TIME: (float, values)}
         fields |= {ENTRY: (float, parts[ENTRY])} if ENTRY in parts else {}
+        fields |= {STRATA: (np.int64, parts[STRATA])} if STRATA in parts else {}
     elif task == COUNT and EXPOSURE in parts:
         fields = {COUNTED: (float, values), EXPOSURE: (float, parts[EXPOSURE])}
     else:

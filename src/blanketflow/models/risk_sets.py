@@ -1,7 +1,8 @@
 """Risk sets of a survival target, sorted once: the partial likelihood, baseline hazards and product-limit estimates.
 
-A target is a structured array with the fields ``event``, ``time`` and, for late entry, ``entry``. A row is at risk at a
-time t if it entered before t and its own time is not before t. Efron's likelihood takes the k-th of m tied events
+A target is a structured array with the fields ``event``, ``time`` and, if any, ``entry`` for late entry and ``strata``.
+A row is at risk at a time t if it entered before t and its own time is not before t; with strata, at event times of its
+own stratum. Efron's likelihood takes the k-th of m tied events
 (k = 0 .. m - 1) with k / m of the weight of all m removed. References: Efron (1977),
 doi:10.1080/01621459.1977.10480613; Breslow (1974), Biometrics 30, 89-99.
 """
@@ -14,7 +15,30 @@ from ..core.column import EVENT
 
 #: Smallest sum of a risk set, relative to the largest weight; its square must not vanish.
 SMALLEST = 1e-150
-TIME, ENTRY = "time", "entry"
+TIME, ENTRY, STRATA = "time", "entry", "strata"
+
+
+def places_at_risk(
+    event: np.ndarray, time: np.ndarray, entry: np.ndarray | None = None, strata: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return one row for each distinct event time, (m,), and between which of them each row is at risk, both (n,).
+
+    Event times ascend within a stratum, and strata follow each other; a row is at risk at those from the first place to
+    before the second one. So each stratum has risk sets of its own.
+
+    >>> event, time = np.array([True, True, False]), np.array([1.0, 2.0, 3.0])
+    >>> [found.tolist() for found in places_at_risk(event, time)]
+    [[0, 1], [0, 0, 0], [1, 2, 2]]
+    >>> [found.tolist() for found in places_at_risk(event, time, strata=np.array([1, 0, 1]))]
+    [[1, 0], [1, 0, 1], [2, 1, 2]]
+    """
+    known = np.unique(time if entry is None else np.concatenate([time, entry]))
+    before = 0 if strata is None else (len(known) + 1) * strata.astype(np.int64)
+    ends = before + 1 + np.searchsorted(known, time)
+    starts = before + (np.zeros(len(time), dtype=np.int64) if entry is None else 1 + np.searchsorted(known, entry))
+    times, rows = np.unique(ends[event], return_index=True)
+    first, stop = (np.searchsorted(times, places, side="right").astype(np.int64) for places in (starts, ends))
+    return np.flatnonzero(event)[rows], first, stop
 
 
 class RiskSets:
@@ -23,7 +47,7 @@ class RiskSets:
     Attributes
     ----------
     times : ndarray of shape (m,)
-        Distinct times of events, ascending.
+        Distinct times of events, ascending within each stratum.
     n_events : ndarray of shape (m,)
         Events at each.
     """
@@ -31,12 +55,13 @@ class RiskSets:
     def __init__(self, y: np.ndarray) -> None:
         self.event = np.asarray(y[EVENT], dtype=bool)
         time = np.asarray(y[TIME], dtype=float)
-        self.times, self.n_events = np.unique(time[self.event], return_counts=True)
-        self._last = np.searchsorted(self.times, time, side="right")  # a row is at risk at times first .. last - 1
+        rows, first, self._last = places_at_risk(self.event, time, *(part_of(y, part) for part in (ENTRY, STRATA)))
+        self.times = time[rows]
+        self.n_events = np.bincount(self._last[self.event] - 1, minlength=len(rows))
         self._by_last = np.argsort(self._last, kind="stable")
         self._first = None
-        if has_entries(y):
-            self._first = np.searchsorted(self.times, y[ENTRY], side="right")
+        if first.any():
+            self._first = first
             self._by_first = np.argsort(self._first, kind="stable")
         self._of_event = np.repeat(np.arange(len(self.times)), self.n_events)
         starts = np.repeat(np.cumsum(self.n_events) - self.n_events, self.n_events)
@@ -131,16 +156,29 @@ def relative(scores: np.ndarray) -> np.ndarray:
     return np.exp(scores - scores.max(initial=-np.inf))
 
 
+def part_of(y: np.ndarray, part: str) -> np.ndarray | None:
+    """Return a field of a survival target that may be absent."""
+    return y[part] if part in (y.dtype.names or ()) else None
+
+
 def has_entries(y: np.ndarray) -> bool:
     """Return whether rows of a survival target enter late."""
-    return y.dtype.names is not None and ENTRY in y.dtype.names
+    return part_of(y, ENTRY) is not None
+
+
+def without_strata(y: np.ndarray) -> np.ndarray:
+    """Return a survival target without its strata."""
+    return y[[name for name in y.dtype.names if name != STRATA]]
 
 
 class ProportionalHazards:
-    """Breslow's baseline hazard of fitted log hazards, (n,), and the survival that follows from it."""
+    """Breslow's baseline hazard of fitted log hazards, (n,), and the survival that follows from it.
+
+    It is that of all strata together: rows to predict have no stratum.
+    """
 
     def __init__(self, y: np.ndarray, scores: np.ndarray) -> None:
-        sets = RiskSets(y)
+        sets = RiskSets(without_strata(y))
         self.times, self.log_hazard = sets.times, sets.baseline(scores)
 
     def survival(self, scores: np.ndarray, times: np.ndarray) -> np.ndarray:

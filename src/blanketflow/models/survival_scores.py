@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .predictions import Undefined
-from .risk_sets import ENTRY, EVENT, TIME, ProductLimit, has_entries
+from .risk_sets import ENTRY, EVENT, STRATA, TIME, ProductLimit, has_entries, part_of, without_strata
 
 #: Share of the test rows whose times end the range of the Brier score, and its largest number of times.
 BRIER_RANGE, MOST_TIMES = 0.8, 100
@@ -22,7 +22,8 @@ AUC_QUANTILES = (0.25, 0.5, 0.75)
 def concordance(y: np.ndarray, risk: np.ndarray) -> float:
     """Return Harrell's concordance: the share of comparable pairs whose row with the earlier event has more risk.
 
-    A pair is comparable if one row has an event while the other is at risk; equal risks count half. Raises `Undefined`
+    A pair is comparable if one row has an event while the other is at risk, in the same stratum if there are strata;
+    equal risks count half. Raises `Undefined`
     without such a pair.
 
     >>> y = np.array([(True, 1.0), (True, 2.0), (False, 3.0)], dtype=[("event", bool), ("time", float)])
@@ -51,6 +52,12 @@ def _weighted_concordance(y: np.ndarray, risk: np.ndarray, weights: np.ndarray) 
 
 def comparable(y: np.ndarray, risk: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for each row with an event, the comparable rows of lower and equal risk, and all, in O(n log(n)^2)."""
+    if (strata := part_of(y, STRATA)) is not None:
+        found = np.zeros((3, int(y[EVENT].sum())), dtype=np.int64)
+        for stratum in np.unique(strata[y[EVENT]]):
+            rows = strata == stratum
+            found[:, rows[y[EVENT]]] = comparable(without_strata(y[rows]), risk[rows])
+        return found[0], found[1], found[2]
     event, time = y[EVENT], y[TIME]
     ranks = np.unique(risk, return_inverse=True)[1]
     order = np.lexsort((~event, time))  # rows censored at the time of an event are still at risk

@@ -34,4 +34,10 @@ def _events(target: Mapping[str, Any], n_rows: int) -> str:
     event = f" ({target['event']})" if "event" in target else ""
     follow_up = number(target["median_follow_up"]) if target["median_follow_up"] is not None else "not reached"
     events = f"{count(target['events'], 'event')}{event} in {count(n_rows, 'row')} ({target['events'] / n_rows:.0%})"
+    if "strata" in target:
+        alone = target["events"] - target["compared_events"]
+        events += (
+            f" in {target['n_strata']:,} {'stratum' if target['n_strata'] == 1 else 'strata'} of {target['strata']}"
+        )
+        events += f", {alone:,} of them without another row at risk in the stratum, which say nothing" if alone else ""
     return f"{events}, median follow-up {follow_up} (reverse Kaplan-Meier), longest {number(target['max'])}"

@@ -18,6 +18,7 @@ from ..data.arrow_frames import as_frame
 from ..data.columns import first_infinite, gaps, missing_by_column
 from ..data.impute import impute
 from ..targets.forms import as_target
+from ..targets.joint import refuse_among
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def as_sample(
     warn_of_row_order(where, X, 4, y=y, sample_weight=sample_weight, groups=groups, within=within)
     name = str(getattr(y, "name", None) or "target")
     features, of_kind = as_table(as_frame(X)), as_target(where, name, y, target_kind)
+    refuse_among(where, y, features.names)
     column = column_of_objects(name, np.asarray(y)) if of_kind is None else of_kind
     check_complete(features, missing)
     known = gaps(features)

@@ -10,7 +10,8 @@ import numpy as np
 from ..core.cards import COUNT, ORDERED, SURVIVAL
 from ..core.column import TargetColumn
 from ..models.responses import exposure_of, response
-from ..models.risk_sets import EVENT, ProductLimit
+from ..models.risk_sets import EVENT, STRATA, ProductLimit
+from .survival import n_compared
 
 
 def facts_of(target: TargetColumn, names: Mapping[str, str]) -> dict[str, Any]:
@@ -27,9 +28,17 @@ def _survival(target: TargetColumn, names: Mapping[str, str]) -> dict[str, Any]:
     return {
         **({"event": names["event"]} if "event" in names else {}),
         "events": int(np.count_nonzero(target.parts[EVENT])),
+        **_of_strata(target, names),
         "median_follow_up": median_follow_up(target),
         "max": float(target.numbers().max()),
     }
+
+
+def _of_strata(target: TargetColumn, names: Mapping[str, str]) -> dict[str, Any]:
+    if STRATA not in target.parts:
+        return {}
+    n_strata = len(np.unique(target.parts[STRATA]))
+    return {"strata": names.get(STRATA, STRATA), "n_strata": n_strata, "compared_events": n_compared(target)}
 
 
 def median_follow_up(target: TargetColumn) -> float | None:

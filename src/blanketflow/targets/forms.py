@@ -13,7 +13,8 @@ from ..core.column import EVENT, Column, TargetColumn
 from ..core.convert import column_of_objects, without_mask
 from ..core.errors import ConfigError, DataError, did_you_mean, shown
 from ..core.printable import listed
-from . import get_target_kind
+from . import checked_target, get_target_kind
+from .joint import JOINT, as_joint, joint_given, joint_of
 
 AUTO = "auto"
 #: Names of a row's numbers in forms without other names, in order.
@@ -24,10 +25,11 @@ _SURVIVAL_FORMS = (
 )
 
 
-def as_target(where: str, name: str, y: Any, kind: str) -> TargetColumn | None:
-    """Return `y` as a target of a further kind; None if it is one of classes or numbers.
+def as_target(where: str, name: str, y: Any, kind: str) -> Column | None:
+    """Return `y` as a target of a further kind, or of joint labels; None if it is one column of classes or numbers.
 
     A structured array with a boolean field is a survival target, as in scikit-survival, also for the kind ``auto``.
+    Joint labels, ``{"joint": table}``, are classes.
     Raises `DataError`, starting with `where`, if `y` is not of the kind.
 
     >>> y = np.array([(True, 3.0), (False, 5.0), (True, 4.0)], dtype=[("died", bool), ("days", float)])
@@ -36,6 +38,8 @@ def as_target(where: str, name: str, y: Any, kind: str) -> TargetColumn | None:
     >>> as_target("IAMB", "target", [1, 2, 3], "auto") is None
     True
     """
+    if isinstance(y, Mapping) and JOINT in y:
+        return joint_given(where, y, kind)
     columns = _columns_of(y)
     if kind == AUTO and _is_structured_survival(y):
         kind = SURVIVAL
@@ -52,7 +56,7 @@ def as_target(where: str, name: str, y: Any, kind: str) -> TargetColumn | None:
             raise DataError(
                 f"{where}: {one.name!r} of the target is missing in {one.n_missing()} rows. Drop them first."
             )
-    return get_target_kind(kind).column(where, column, parts)
+    return checked_target(where, kind, column, parts)
 
 
 def _is_structured_survival(y: Any) -> bool:
@@ -133,6 +137,8 @@ def as_written(spec: Mapping[str, Any]) -> dict[str, Any]:
     plain = {key: value for key, value in spec.items() if key not in ("target_parts", "target_options")}
     if not parts and not options:
         return plain
+    if names := joint_of(spec):
+        return {**plain, "target": {JOINT: names}}
     own = get_target_kind(spec["target_kind"]).own
     plain["target"] = {own: spec["target"], **parts, **options}
     if own in (TIME, COUNT):  # which name the kind
@@ -172,11 +178,13 @@ def with_own_column(where: str, spec: Any) -> Any:
     said = spec.get("target") if isinstance(spec, Mapping) else None
     if not isinstance(said, Mapping):
         return spec
+    if JOINT in said:
+        return as_joint(where, spec)
     kind = spec.get("target_kind") or (SURVIVAL if TIME in said else COUNT if COUNT in said else None)
     if kind is None or kind in TASKS:
         raise ConfigError(
             f"{where}: target is a mapping of {listed(said)}. Write times as {{time: COLUMN, event: COLUMN}}, counts "
-            "as {count: COLUMN, exposure: COLUMN}, or name one column."
+            "as {count: COLUMN, exposure: COLUMN}, joint labels as {joint: [COLUMN, COLUMN]}, or name one column."
         )
     declared = get_target_kind(kind)
     own = [CAUSE] if EVENT in declared.parts else [ORDER] if kind == ORDERED else []

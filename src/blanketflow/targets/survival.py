@@ -1,4 +1,4 @@
-"""Times to an event: right-censored, with or without late entry. Null model: Cox regression."""
+"""Times to an event: right-censored, with or without late entry and strata. Null model: Cox regression."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..core.column import Column, TargetColumn
 from ..core.errors import DataError
 from ..core.follow_up_names import is_time, says_follow_up, says_time
 from ..core.printable import listed
+from ..models.risk_sets import STRATA, places_at_risk
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_missing, refuse_where
 
@@ -23,7 +24,10 @@ TRUTH_VALUES = {"0": 0, "false": 0, "1": 1, "true": 1}
 
 
 class CoxModel:
-    """Cox regression with Efron's treatment of ties on given predictors. See `NullModel`."""
+    """Cox regression with Efron's treatment of ties on given predictors. See `NullModel`.
+
+    With strata each has its own baseline hazard: its rows are at risk at its own event times only.
+    """
 
     n_own = 0
 
@@ -34,7 +38,7 @@ class CoxModel:
         self._order = np.argsort(-last, kind="stable")
         self._first, self._last = first[self._order], last[self._order]
         self._died = target.parts["event"].astype(bool)[self._order]
-        self.size = float(self._died.sum())
+        self.size = float(n_compared(target))
         self._design = np.ascontiguousarray(predictors[:, self._order])
         self._coefficients, self._hazards = np.zeros(len(predictors)), np.empty(target.n_rows)
         self._log_likelihood = fit_cox(
@@ -58,21 +62,40 @@ class CoxModel:
 
 
 def at_risk(target: TargetColumn) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last event time, counted in ascending order, at which each row is at risk, both (n,).
+    """Return the first and the last event time at which each row is at risk, both (n,), counted by `places_at_risk`.
 
-    A row is at risk at times above its entry and up to its own. `last` is -1 for rows before the first event, and below
-    `first` for those that see none.
+    A row is at risk at times above its entry and up to its own. `last` is below `first`, or -1, if it sees none.
     """
-    time = target.numbers()
-    times = np.unique(time[target.parts["event"].astype(bool)])
-    last = np.searchsorted(times, time, side="right") - 1
-    entry = target.parts.get("entry")
-    first = np.zeros(len(time), dtype=np.int64) if entry is None else np.searchsorted(times, entry, side="right")
-    return first.astype(np.int64), last.astype(np.int64)
+    event, parts = target.parts["event"].astype(bool), target.parts
+    _, first, stop = places_at_risk(event, target.numbers(), parts.get("entry"), parts.get(STRATA))
+    return first, stop - 1
+
+
+def n_compared(target: TargetColumn) -> int:
+    """Return the number of events; with strata, of those at which another row of the stratum is at risk.
+
+    >>> parts = {"event": np.array([1, 1, 0]), "strata": np.array([0, 1, 1])}
+    >>> n_compared(TargetColumn("days", "numeric", np.array([1.0, 2.0, 3.0]), (), "survival", parts))
+    1
+    """
+    event = target.parts["event"].astype(bool)
+    if STRATA not in target.parts or not event.any():
+        return int(event.sum())
+    _, last = at_risk(target)
+    return int((_risk_set_sizes(target)[last[event]] > 1).sum())
+
+
+def _risk_set_sizes(target: TargetColumn) -> np.ndarray:
+    """Return the number of rows at risk at each event time, (m,)."""
+    first, last = at_risk(target)
+    seen, n_times = last >= first, int(last.max()) + 1
+    entered = np.cumsum(np.bincount(first[seen], minlength=n_times))
+    left = np.cumsum(np.bincount(last[seen] + 1, minlength=n_times + 1))[:n_times]
+    return entered - left
 
 
 def cumulative_hazard(target: TargetColumn) -> np.ndarray:
-    """Return the Nelson-Aalen cumulative hazard of all rows at each row's time, minus that at its entry, (n,).
+    """Return the Nelson-Aalen cumulative hazard of a row's stratum at its time, minus that at its entry, (n,).
 
     >>> target = TargetColumn(
     ...     "days", "numeric", np.array([1.0, 2.0, 3.0]), (), "survival", {"event": np.array([1, 0, 1])}
@@ -81,18 +104,16 @@ def cumulative_hazard(target: TargetColumn) -> np.ndarray:
     array([0.333, 0.333, 1.333])
     """
     first, last = at_risk(target)
-    seen = last >= first
-    n_times = int(last.max()) + 1
+    seen, n_at_risk = last >= first, _risk_set_sizes(target)
+    n_times = len(n_at_risk)
     deaths = np.bincount(last[target.parts["event"].astype(bool)], minlength=n_times)
-    entered = np.cumsum(np.bincount(first[seen], minlength=n_times))
-    left = np.cumsum(np.bincount(last[seen] + 1, minlength=n_times + 1))[:n_times]
-    hazard = np.concatenate([[0.0], np.cumsum(deaths / (entered - left))])
+    hazard = np.concatenate([[0.0], np.cumsum(deaths / n_at_risk)])
     return np.where(seen, hazard[last + 1] - hazard[np.minimum(first, n_times)], 0.0)
 
 
 @dataclass
 class Survival(TargetKind):
-    """Times to an event, right-censored; rows may enter late."""
+    """Times to an event, right-censored; rows may enter late, and strata may have baseline hazards of their own."""
 
     card: ClassVar[Card] = Card(
         id="survival",
@@ -106,7 +127,7 @@ class Survival(TargetKind):
     own: ClassVar[str] = "time"
     models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")
     parts: ClassVar[tuple[str, ...]] = ("event",)
-    optional: ClassVar[tuple[str, ...]] = ("entry",)
+    optional: ClassVar[tuple[str, ...]] = ("entry", STRATA)
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the times with their events and entries, checked."""
@@ -131,7 +152,16 @@ class Survival(TargetKind):
                     f"before the time, {time[row]:g} in column {column.name!r}; so in {int(late.sum())} of {len(time)} "
                     "rows. Drop rows that entered after their end, and count both from the same start."
                 )
-        return TargetColumn(column.name, column.kind, column.cells(), (), SURVIVAL, checked)
+        if STRATA in parts:
+            checked[STRATA] = _strata(where, parts[STRATA])
+        target = TargetColumn(column.name, column.kind, column.cells(), (), SURVIVAL, checked)
+        if (compared := n_compared(target)) < FEWEST_EVENTS:
+            raise DataError(
+                f"{where}: in the strata of column {parts[STRATA].name!r}, {compared} of {int(checked['event'].sum())} "
+                f"events have another row at risk, and at least {FEWEST_EVENTS} are needed. Give a column of fewer, "
+                "larger strata."
+            )
+        return target
 
     def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
         """Return the Cox regression on `predictors`, (k, n)."""
@@ -152,6 +182,17 @@ class Survival(TargetKind):
         if is_named_so and is_time(column) and column.numbers().min() > 0:
             return f"{column.name!r} is named as times to an event are, and its numbers are positive"
         return ""
+
+
+def _strata(where: str, column: Column) -> np.ndarray:
+    """Return the number of each row's stratum, (n,); raises `DataError` for missing cells and measured numbers."""
+    refuse_missing(where, column)
+    numbers = column.numbers()
+    if column.kind == NUMERIC and not (numbers == np.round(numbers)).all():
+        raise DataError(
+            f"{where}: column {column.name!r} holds decimals, but strata are labels, such as sites. Make bins of it."
+        )
+    return np.unique(numbers, return_inverse=True)[1]
 
 
 def _events(where: str, column: Column) -> np.ndarray:

@@ -34,6 +34,7 @@ from ..data.column_roles import (
     feature_names,
     prepare_target,
     setting,
+    target_parts,
 )
 from ..data.columns import check_names, missing_by_column
 from ..data.dialect import Dialect, found_line
@@ -54,7 +55,7 @@ from ..data.sources import (
     with_proposals,
 )
 from ..data.text import HEAD_BYTES, read_head
-from .configured_sources import reader_of
+from .configured_sources import kind_of, reader_of
 from .digest import code_digest
 
 __all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek", "peek_whole"]
@@ -143,7 +144,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         return _peek_network(name, source, spec, seed)
     markers = MissingMarkers.of(spec)
     read_whole = any(spec.get(key) for key in (*CELL_KEYS, "orient", "labels"))
-    if read_whole or (source.kind == "npz" and spec.get("missing_values")):
+    if read_whole or (source.kind == "npz" and (spec.get("missing_values") or target_parts(spec))):
         return _remembered(name, source, spec, seed)
     dialect = Dialect.of(spec)
     if source.kind == "npz":
@@ -163,7 +164,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     with with_proposals(loaded.found):
         target = target_name(name, spec, loaded.columns, None)
         raw = assemble(name, spec, loaded.columns, target, whole=head.rows_per_row == 1.0, markers=loaded.markers)
-    return _facts(noted(raw, loaded), head.rows_per_row)
+    return _facts(noted(raw, loaded, spec), head.rows_per_row)
 
 
 def peek_whole(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
@@ -177,7 +178,7 @@ def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -
     """Return facts that need the whole file, cached for each state of the files and of this code."""
     files = [Path(file).absolute() for file in source_files(name, spec)]
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    code = code_digest(Path(__file__), *reader_of(source))
+    code = code_digest(Path(__file__), *reader_of(source), *kind_of(spec))
     told = json.dumps([source.kind, states, dict(spec), code], sort_keys=True, default=str)
     path = cache_folder() / "facts" / f"{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}.json"
     with suppress(DataError):  # nothing is known yet, or the file is damaged

@@ -21,6 +21,7 @@ from ..data.labelled_samples import check_labels
 from ..data.splits import check_folds
 from ..reporting.tables import TABLES
 from ..selectors.compatibility import why_a_group_is_never_admitted
+from ..targets.joint import joint_name, joint_of
 from .chosen_tests import with_chosen_tests
 from .cost import LOADING, LOADING_MODELS
 from .grain import DATASET, FOLD, SEVERAL, SPLIT
@@ -123,7 +124,8 @@ def _check_name(dataset: str, key: str, path: str) -> None:
 def _check_prior(plan: Plan, dataset: str, selector: str) -> str | None:
     """Refuse prior knowledge of features that the table lacks; return why a selector admits none of a group."""
     names, prior = plan.facts[dataset].feature_names, plan.config.prior(dataset, selector)
-    target = plan.config.datasets[dataset]["target"]
+    spec = plan.config.datasets[dataset]
+    target = joint_name(joint_of(spec)) or spec["target"]
     if target is None:  # which the source names: the jobs check the tiers
         prior = replace(prior, tiers=())
     if prior and names is not None:

@@ -83,8 +83,9 @@ def compare(
         The features. A mapping ``{name: (X, y)}`` or ``{name: (X, y, groups, weights, within)}`` has several data sets.
     y : array-like of shape (n,), str, list of str, or mapping
         The target, or the name of its column in `X`; for times to an event a form that `fit` takes, or the names of the
-        columns, ``{"time": "days", "event": "died"}``. Rows without a target are left out. Several names make a data
-        set for each target, ``table-age`` and so on, without the other targets among its features.
+        columns, ``{"time": "days", "event": "died"}``; for joint labels ``{"joint": ["relapse", "death"]}``. Rows
+        without a target are left out. Several names make a data set for each target, ``table-age`` and so on, without
+        the other targets among its features.
     selectors : sequence or mapping
         Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings ``{id: spec}``
         with a spec as in config.yaml; or one mapping of ids to any of these. With an evaluation the baseline ``all`` is
