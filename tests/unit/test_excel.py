@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from blanketflow.core.errors import DataError
-from blanketflow.data.formats import excel
+from blanketflow.data.formats import workbooks
 from blanketflow.data.sources import read_columns, read_source
 from blanketflow.workflow.peek import peek
 
@@ -134,7 +134,7 @@ def test_xml_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch, part, 
             archive.writestr(name, content)
     assert (tmp_path / "t.xlsx").stat().st_size < 50_000
     monkeypatch.setenv("BLANKETFLOW_MAX_GB", "0.01")
-    monkeypatch.setattr(excel, "_MOST_NODES", 20_000)
+    monkeypatch.setattr(workbooks, "_MOST_NODES", 20_000)
     with pytest.raises(DataError, match=says):
         read_columns("demo", spec)
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from blanketflow.kernels.gaussian_without_each import squared_distances, sums_without_each
+from blanketflow.kernels.gaussian_without_each import squared_distances, sums_without_each, widths_without_each
 from blanketflow.kernels.middle_values import middle_of_positive, middle_of_squared_differences, order_statistics
-from blanketflow.kernels.widths_without_each import widths_without_each
 
 
 def literally(values, weights):

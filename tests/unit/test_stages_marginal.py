@@ -17,12 +17,11 @@ from blanketflow.data.artefacts import (
     write_columns,
 )
 from blanketflow.data.column_roles import RawTable
-from blanketflow.data.marginals import read_marginal
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.splits import make_splits
 from blanketflow.data.storage import write_table
 from blanketflow.workflow.stages.fold import Fold
-from blanketflow.workflow.stages.marginal import ci_test_fold, gather_parts
+from blanketflow.workflow.stages.marginal import ci_test_fold, gather_parts, read_marginal
 
 PPI = {"type": "ppi", "options": {"n_repeats": 10, "model": "tree", "test_size": 0.2, "significance": "wilcoxon"}}
 TESTS = {

@@ -7,14 +7,13 @@ import scipy.sparse
 from blanketflow.data import storage
 from blanketflow.data.artefact_columns import ARTEFACTS
 from blanketflow.data.artefacts import write_columns
-from blanketflow.data.marginals import read_marginal
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.sources import read_source
 from blanketflow.data.splits import make_splits
 from blanketflow.data.storage import small_parts, write_table
 from blanketflow.workflow.specs import canonical_json
 from blanketflow.workflow.stages.fold import Fold
-from blanketflow.workflow.stages.marginal import ci_test_fold
+from blanketflow.workflow.stages.marginal import ci_test_fold, read_marginal
 
 N = 60
 TESTS = {

@@ -126,21 +126,7 @@ def test_a_job_without_tests_loads_no_numba(jobs, job):
 
 #: Kernels by what they are for. Only those of its own test may a job load, and only so many compiled functions: each
 #: costs 3 to 20 ms, while helpers that are compiled into them cost nothing.
-TREES = {
-    "trees",
-    "best_cut",
-    "tree_predictions",
-    "binned_columns",
-    "binned_cuts",
-    "binned_single_trees",
-    "binned_tree_risk",
-    "binned_trees",
-    "standing_nodes",
-    "single_column_trees",
-    "value_groups",
-    "sorted_columns",
-    "signed_rank",
-}
+TREES = {"trees", "binned_trees", "single_column_trees", "sorted_columns", "signed_rank"}
 CELLS = {"contingency", "strata", "chi_square"}
 PACKED = {"packed_columns", "packed_information"}
 OTHERS = {"thin_contingency", "permutation", "differences", "logistic", "joint_columns", "reachability"}

@@ -18,7 +18,7 @@ from ..core.messages import Teller
 from ..core.prior import PriorKnowledge, as_texts
 from ..core.registry import look_up
 from ..data.arrow_frames import as_frame
-from ..data.doubtful_cells import warn_of_cells
+from ..data.suspected_cells import warn_of_cells
 from ..moves.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..search.every_target import EveryTarget
 from ..search.sample import check_complete, rows_at_hand, with_strata

@@ -19,7 +19,7 @@ from ..core.errors import DataError, SimilarLabelsWarning
 from ..core.table import Column, Table, check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
 from ..data.columns import by_look
-from ..data.doubtful_cells import warn_of_cells
+from ..data.suspected_cells import warn_of_cells
 from ..search.confirmation import Confirmation, RepeatedConfirmation
 from ..search.sample import check_complete
 from ..search.search import Outcome

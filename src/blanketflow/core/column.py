@@ -136,7 +136,7 @@ class TargetColumn(Column):
     name, kind, values, levels
         As of `Column`, without sparse values.
     target_kind : str
-        ``survival``, ``count``, ``ordered``, ``share`` or ``positive``, or ``"module:Class"``; `checked_target` sets it.
+        ``survival``, ``count``, ``ordered``, ``share``, ``positive`` or ``"module:Class"``; `checked_target` sets it.
     parts : dict of str to ndarray of shape (n,)
         What belongs to the values, such as whether the event was observed at a time. See `targets/`.
 

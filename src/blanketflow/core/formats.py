@@ -122,12 +122,12 @@ _CALAMINE: dict[str, Any] = {**_WORKBOOK, "library": "python_calamine", "install
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "csv": _own("formats.tables:read_csv", keys=_TEXT),
-        "xlsx": _own("formats.excel:read_xlsx", **_WORKBOOK),
-        "xls": _own("formats.calamine:read_xls", begins=_OLE, called=".xls", **_CALAMINE),
-        "ods": _own("formats.calamine:read_ods", called=".ods", **_CALAMINE),
+        "xlsx": _own("formats.workbooks:read_xlsx", **_WORKBOOK),
+        "xls": _own("formats.workbooks:read_xls", begins=_OLE, called=".xls", **_CALAMINE),
+        "ods": _own("formats.workbooks:read_ods", called=".ods", **_CALAMINE),
         "parquet": _own("formats.tables:read_parquet_file", begins=b"PAR1", **_BINARY),
         "parquet-folder": _own(
-            "formats.parquet_folder:read_folder", companions="blanketflow.data.formats.parquet_folder:companions"
+            "formats.tables:read_folder", companions="blanketflow.data.formats.tables:files_of_folder"
         ),
         "npz": _own(
             "formats.tables:read_arrays",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def _columns(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with readable_as("Parquet file", name, path):
         with pq.ParquetFile(path) as file:
             stated, schema = file.metadata, file.schema_arrow
         n_rows, width = stated.num_rows, len(schema)
@@ -108,9 +109,18 @@ def _columns(
                 columns += kept_in(kept, columns_from_arrow(name, file.read(columns=names), drop, dates))
         pa.default_memory_pool().release_unused()  # what reading took beside the columns
         return columns, n_rows
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+
+
+@contextmanager
+def readable_as(what: str, name: str, path: Path) -> Iterator[None]:
+    """Turn what Arrow raises for a damaged file of a kind into `DataError`."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError, NotImplementedError) as error:
         raise DataError(
-            f"{name}: {path} is not a readable Parquet file ({_said(error)}). Fetch or write it again."
+            f"{name}: {path} is not a readable {what} ({_said(error)}). Fetch or write it again."
         ) from error
 
 
@@ -183,19 +193,15 @@ def _column(name: str, chunked: Any, is_dropped: bool, dates: bool) -> Column:
     return Column(name, NUMERIC, np.broadcast_to(np.nan, len(chunked)))
 
 
-def read_ipc(name: str, path: Path, drop: Collection[str] = (), dates: bool = False) -> list[Column]:
-    """Return the columns of an Arrow IPC file or stream, such as Feather; raises as `read_parquet` does."""
+def read_ipc(name: str, path: Path) -> Any:
+    """Return the table of an Arrow IPC file or stream, such as Feather; raises as `read_parquet` does."""
     import pyarrow as pa
 
-    try:
-        with pa.OSFile(str(path)) as raw:
-            is_file = raw.read(6) == b"ARROW1"
-            raw.seek(0)
-            with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw) as reader:
-                table = pa.Table.from_batches(_counted(Unpacking(name, path), reader), reader.schema)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{name}: {path} is not a readable Arrow file ({_said(error)}). Write it again.") from error
-    return columns_from_arrow(name, table, drop, dates)
+    with readable_as("Arrow file", name, path), pa.OSFile(str(path)) as raw:
+        is_file = raw.read(6) == b"ARROW1"
+        raw.seek(0)
+        with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw) as reader:
+            return pa.Table.from_batches(_counted(Unpacking(name, path), reader), reader.schema)
 
 
 def _counted(unpacking: Unpacking, reader: Any) -> Iterator[Any]:

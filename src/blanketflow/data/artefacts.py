@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ArtefactError, BlanketflowError, EarlierArtefactError, ForeignArtefactError
 from ..core.folders import not_written
 from .provenance import PART_BYTES, DamagedError, Provenance, part_digests, timed_columns, whole_digest
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: Largest JSON file that is read; a card of a million columns has a tenth of it.
 MOST_JSON_BYTES = 10**9
@@ -116,38 +119,28 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
         letters = np.ascontiguousarray(values).view(np.uint32).reshape(n, -1)
         if letters.max() < 128:
             is_letter = letters != 0
-            offsets = np.zeros(n + 1, dtype=np.int32)
-            np.cumsum(np.count_nonzero(is_letter, axis=1), out=offsets[1:])
-            held = letters[is_letter].astype(np.uint8)
+            offsets, held = _offsets(np.count_nonzero(is_letter, axis=1)), letters[is_letter].astype(np.uint8)
             return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(held)])
     if kind == "string":
         encoded = [str(value).encode() for value in values]
-        buffers = [None, pa.py_buffer(_offsets(encoded)), pa.py_buffer(b"".join(encoded))]
+        buffers = [None, pa.py_buffer(_offsets([*map(len, encoded)])), pa.py_buffer(b"".join(encoded))]
         return pa.Array.from_buffers(pa.string(), n, buffers)
     if kind == "list<string>":
-        lists = [() if value is None else value for value in values]
-        items = arrow_array([item for value in lists for item in value], "string")
-        known = np.packbits(np.array([value is not None for value in values], dtype=bool), bitorder="little")
-        buffers = [pa.py_buffer(known), pa.py_buffer(_offsets(lists))]
-        return pa.Array.from_buffers(pa.list_(pa.string()), n, buffers, children=[items])
+        sizes = [-1 if value is None else len(value) for value in values]
+        return list_array(
+            sizes, arrow_array([item for value in values for item in (() if value is None else value)], "string")
+        )
     if kind.startswith("list<struct<"):
         fields = [field.split(": ") for field in kind.removeprefix("list<struct<").removesuffix(">>").split(", ")]
         parts = list(zip(*(item for value in values for item in value), strict=True)) or [()] * len(fields)
-        named = [(part, name, of) for part, (name, of) in zip(parts, fields, strict=True)]
-        items = pa.StructArray.from_arrays(
-            [arrow_array(part, of) for part, _, of in named], [name for _, name, _ in named]
-        )
-        offsets = pa.py_buffer(_offsets(values))
-        return pa.Array.from_buffers(pa.list_(items.type), n, [None, offsets], children=[items])
+        arrays = [arrow_array(part, of) for part, (_, of) in zip(parts, fields, strict=True)]
+        return list_array([*map(len, values)], pa.StructArray.from_arrays(arrays, [name for name, _ in fields]))
     if kind == "list<int64>":
-        cells = arrow_array(np.concatenate([np.empty(0, dtype=np.int64), *values]), "int64")
-        offsets = pa.py_buffer(_offsets(values))
-        return pa.Array.from_buffers(pa.list_(pa.int64()), n, [None, offsets], children=[cells])
+        return list_array([*map(len, values)], arrow_array(np.concatenate([np.empty(0, np.int64), *values]), "int64"))
     if kind == "list<double>":
         items = np.ascontiguousarray(values, dtype=np.float64).reshape(n, -1) if n else np.empty((0, 0))
-        offsets = np.arange(n + 1, dtype=np.int32) * np.int32(items.shape[1])
         cells = pa.Array.from_buffers(pa.float64(), items.size, [None, pa.py_buffer(items)])
-        return pa.Array.from_buffers(pa.list_(pa.float64()), n, [None, pa.py_buffer(offsets)], children=[cells])
+        return list_array(np.full(n, items.shape[1]), cells)
     if kind == "bool":
         bits = np.packbits(np.asarray(values, dtype=bool), bitorder="little")
         return pa.Array.from_buffers(pa.bool_(), n, [None, pa.py_buffer(bits)])
@@ -162,11 +155,23 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
     return pa.Array.from_buffers(pa.float64(), n, [pa.py_buffer(known), pa.py_buffer(numbers)])
 
 
-def _offsets(parts: Sequence[Any]) -> Any:
+def list_array(sizes: Sequence[int] | np.ndarray, values: Any) -> Any:
+    """Return an Arrow array of lists of such sizes, of all their values; those of size -1 are null."""
+    import numpy as np
+    import pyarrow as pa
+
+    sizes = np.asarray(sizes, dtype=np.int64)
+    known = None if (sizes >= 0).all() else pa.py_buffer(np.packbits(sizes >= 0, bitorder="little"))
+    buffers = [known, pa.py_buffer(_offsets(sizes))]
+    return pa.Array.from_buffers(pa.list_(values.type), len(sizes), buffers, children=[values])
+
+
+def _offsets(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Return where runs of such sizes, of which negative ones are empty, begin and end."""
     import numpy as np
 
-    offsets = np.zeros(len(parts) + 1, dtype=np.int32)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int32)
+    np.cumsum(np.maximum(sizes, 0), out=offsets[1:])
     return offsets
 
 

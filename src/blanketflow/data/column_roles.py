@@ -107,6 +107,11 @@ def columns_of_rows(spec: Mapping[str, Any]) -> list[str]:
     return [*named, *target_parts(spec).values()]
 
 
+def named_columns(spec: Mapping[str, Any]) -> set[str | None]:
+    """Return the columns that a data set's spec names for anything."""
+    return {spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
+
+
 def kind_of_target(spec: Mapping[str, Any]) -> str:
     """Return the further kind of the target that a data set's spec declares, such as survival; else empty."""
     kind = spec.get("target_kind")
@@ -157,24 +162,15 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
             raise DataError(
                 f"{name}: {key} names the column {column!r}, which is not there. {which_column(str(column), known)}"
             )
-    if target in drop or target == groups:
-        raise DataError(
-            f"{name}: column {target!r} is the target and cannot also be under drop or groups. Remove it there."
-        )
-    if weights is not None and weights in (target, groups, *drop):
-        raise DataError(
-            f"{name}: column {weights!r} is weights and cannot also be target, groups or under drop. Remove it there."
-        )
-    if within is not None and within in (target, weights, *drop):
-        raise DataError(
-            f"{name}: column {within!r} is within and cannot also be target, weights or under drop. Remove it there."
-        )
-    for part, column in parts.items():
-        if column in (target, groups, weights, within, *drop):
-            raise DataError(
-                f"{name}: column {column!r} is the target's {part} and cannot also be target, groups, weights, within "
-                "or under drop. Remove it there."
-            )
+    of_rows = (target, groups, weights, within)
+    roles = [(target, "the target", (groups,), "under drop or groups")]
+    roles.append((weights, "weights", (target, groups), "target, groups or under drop"))
+    roles.append((within, "within", (target, weights), "target, weights or under drop"))
+    where = "target, groups, weights, within or under drop"
+    roles += [(column, f"the target's {part}", of_rows, where) for part, column in parts.items()]
+    for column, role, others, where in roles:
+        if column is not None and column in (*others, *drop):
+            raise DataError(f"{name}: column {column!r} is {role} and cannot also be {where}. Remove it there.")
     apart = {target, groups, weights, within, *drop, *parts.values()}
     kept = [column for column in names if column not in apart]
     if (called := joint_name(joint_of(spec))) in kept:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
 from ..core.column import MatrixColumns, SparseColumns, WideColumns
+from ..core.convert import MOST_WHOLE
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.printable import listed
 from ..core.table import Column, Table
@@ -126,6 +127,33 @@ def _mixed(values: np.ndarray, of_row: np.ndarray) -> np.ndarray:
         bits *= np.uint64(factor)
     bits ^= bits >> np.uint64(33)
     return bits
+
+
+def as_whole(values: np.ndarray) -> np.ndarray:
+    """Return whole numbers in a small integer type, and other numbers unchanged.
+
+    >>> as_whole(np.array([3.0, -1.0])), as_whole(np.array([0.5, 1.0]))
+    (array([ 3, -1], dtype=int8), array([0.5, 1. ]))
+    """
+    if values.dtype.kind != "f" or not values.size:
+        return values
+    low, high = values.min(), values.max()
+    if not max(-low, high) < MOST_WHOLE or not np.array_equal(values, np.rint(values)):
+        return values
+    return values.astype(np.result_type(np.min_scalar_type(int(low)), np.min_scalar_type(-1 - abs(int(high)))))
+
+
+def number_column(column: str, values: np.ndarray) -> Column:
+    """Make a column of floats, NaN where missing; whole numbers make an integer column, as in CSV files.
+
+    >>> number_column("a", np.array([1.0, np.nan, 3.0])).kind
+    'integer'
+    """
+    known = values[~np.isnan(values)]
+    whole = as_whole(known)
+    if whole.dtype.kind == "f":
+        return Column(column, NUMERIC, values)
+    return Column(column, INTEGER, whole.astype(np.int64) if len(known) == len(values) else values)
 
 
 # --- which column names a table can have, and which column an unknown name probably means -----------------------------

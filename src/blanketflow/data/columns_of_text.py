@@ -145,6 +145,13 @@ def column_of_texts(
     return Column(column, kind, np.array(cells, dtype=np.float64 if gaps else dtype)[codes])
 
 
+def column_of_cells(name: str, column: str, texts: Sequence[str], markers: MissingMarkers | None = None) -> Column:
+    """Make a column of the texts of its cells, as `column_of_texts` does."""
+    coded = CodedTexts()
+    coded.add(texts)
+    return coded.column(name, column, False, markers, None)
+
+
 def _is_true(text: str) -> bool:
     return text.lower() == "true"
 

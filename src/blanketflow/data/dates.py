@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
+from ..core.cards import CATEGORICAL
 from ..core.column import WideColumns
 from ..core.errors import DataError
 from ..core.printable import listed
 from ..core.table import Column
-from .column_roles import columns_of_rows, setting
+from .column_roles import named_columns
+from .columns import number_column
 
 DROP, ORDINAL, PARTS = "drop", "ordinal", "parts"
 #: The day from which `ORDINAL` counts.
@@ -48,7 +49,7 @@ def with_dates(
     how = spec.get("dates")
     if how is None or isinstance(columns, WideColumns):
         return columns
-    exempt = {target, spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
+    exempt = {target, *named_columns(spec)}
     found, dated = [], []
     for column in columns:
         moments = None if column.name in exempt else _moments(name, column, odd)
@@ -176,8 +177,4 @@ def _part(moment: datetime.datetime | None, part: str) -> float:
 
 def _number(name: str, column: Column, of_level: Sequence[float]) -> Column:
     """Return a column of the numbers of another one's levels."""
-    numbers = np.array([*of_level, np.nan], dtype=np.float64)[column.values]
-    known = numbers[~np.isnan(numbers)]
-    if not np.array_equal(known, np.rint(known)):
-        return Column(name, NUMERIC, numbers)
-    return Column(name, INTEGER, numbers if len(known) < len(numbers) else numbers.astype(np.int64))
+    return number_column(name, np.array([*of_level, np.nan], dtype=np.float64)[column.values])

@@ -18,6 +18,7 @@ from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.in_yaml import in_yaml
 from ..core.printable import listed, printable
 from ..core.table import Column
+from .columns import number_column
 from .columns_of_text import column_of_texts, is_number
 from .dialect import FoundOut, NumberFormat
 
@@ -40,7 +41,7 @@ _NO_NUMBER = re.compile(
     r"(?: limit)?|limit of (?:detection|quantification|quantitation))|bdl|blq|bql|bloq|blod|alq|auloq)",
     re.IGNORECASE,
 ).fullmatch
-_LOW_WORDS, _HIGH_WORDS = frozenset({"bdl", "blq", "bql", "bloq", "blod"}), frozenset({"alq", "auloq", "uloq"})
+_HIGH_WORDS = frozenset({"alq", "auloq", "uloq"})
 _BLANKS = re.compile("[\u00a0\u202f\u2009]")
 #: How numbers may be written: the sign before decimals, and between thousands.
 _FORMATS = ((".", None), (",", None), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))
@@ -301,15 +302,8 @@ def _with_limits(
         values = np.where(rows, put.get(rule, at_limit), values)
         if rule == "indicator":
             indicators.append(Column(f"{column.name}_{one.key}", INTEGER, rows.astype(np.int64)))
-    return [_of_numbers(column.name, values, found.kind), *indicators], told
-
-
-def _of_numbers(name: str, values: np.ndarray, kind: str) -> Column:
-    """Return a column of a kind, of whole numbers only as long as the values are."""
-    known = values[~np.isnan(values)]
-    if kind != INTEGER or not known.size or not np.array_equal(known, np.rint(known)):
-        return Column(name, NUMERIC, values)
-    return Column(name, INTEGER, values.astype(np.int64) if len(known) == len(values) else values)
+    numbers = number_column(column.name, values) if found.kind == INTEGER else Column(column.name, NUMERIC, values)
+    return [numbers, *indicators], told
 
 
 def _in_words(levels: Collection[str], beside: set[tuple[str, str]], form: tuple[str, str | None]) -> str:

@@ -17,8 +17,8 @@ from ..targets import get_target_kind
 from ..targets.forms import AUTO, as_target
 from ..targets.joint import JOINT, joint_columns
 from .arrow_frames import as_frame
-from .doubtful_cells import warn_of_cells
 from .storage import WIDE
+from .suspected_cells import warn_of_cells
 
 #: The source that the spec of such a table names.
 SOURCE = "memory"

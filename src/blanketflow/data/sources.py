@@ -17,7 +17,7 @@ from ..core.table import Column
 from .bundled import TARGET, read_bundled
 from .card import with_findings
 from .cell_meanings import with_meanings
-from .column_roles import RawTable, assemble, columns_of_rows, setting, target_parts
+from .column_roles import RawTable, assemble, named_columns, setting, target_parts
 from .columns import names_of, only
 from .dialect import KEYS, FoundOut, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
@@ -300,8 +300,7 @@ def with_proposals(found: Sequence[FoundOut]) -> Iterator[None]:
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
     """Return all columns except those that the source leaves out and the spec does not name."""
-    named = {spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
-    left_out = loaded.aside - named - {loaded.target}
+    left_out = loaded.aside - named_columns(spec) - {loaded.target}
     return only(loaded.columns, set(names_of(loaded.columns)) - left_out) if left_out else loaded.columns
 
 

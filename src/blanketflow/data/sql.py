@@ -10,10 +10,9 @@ from typing import Any
 
 from ..core.errors import ArtefactError, ConfigError, DataError
 from ..core.printable import redacted
-from .arrow import columns_from_arrow
 from .artefacts import read_arrow, write_arrow
 from .download import cache_folder, storing
-from .formats.loaded import Loaded, TableFile
+from .formats.loaded import TableFile
 from .provenance import Provenance
 from .secrets import check_no_secret, expanded, scrubbed
 
@@ -39,15 +38,14 @@ def is_database_url(source: str) -> bool:
     return bool(_URL.match(source))
 
 
-def read_database(file: TableFile) -> Loaded:
-    """Return the columns of a query's result from a database file.
+def read_database(file: TableFile) -> Any:
+    """Return the Arrow table of a query's result from a database file.
 
     Raises `ConfigError` if the query or a package is missing; `DataError` if the file is no database or the query
     fails.
     """
     ask = _duckdb if file.kind == "duckdb" else _sqlite
-    found = ask(file.name, file.path, _query(file.name, str(file.path), file.spec))
-    return Loaded(columns_from_arrow(file.name, found, file.spec.get("drop") or (), file.has_dates))
+    return ask(file.name, file.path, _query(file.name, str(file.path), file.spec))
 
 
 def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:

@@ -22,7 +22,7 @@ from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.mapped_file import kept_in
 from ..core.table import Column, Design, SparseValues, Table
 from .arrow import cell_bytes, column_from_arrow, column_to_arrow, joined, names_by_cells, numbers_from_arrow
-from .artefacts import arrow_array, opened, write_blocks
+from .artefacts import arrow_array, list_array, opened, write_blocks
 from .beyond_memory import file_beyond
 from .column_roles import RawTable
 from .provenance import Provenance
@@ -248,30 +248,19 @@ def _to_arrow(group: _Group, whole: np.dtype) -> Any:
     def cells(lists: _Lists, dtype: Any) -> Any:
         values = np.ascontiguousarray(lists.values, dtype=dtype)
         kind = pa.from_numpy_dtype(values.dtype)
-        return _list_array(lists.sizes, pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)]))
+        return list_array(lists.sizes, pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)]))
 
     labels = arrow_array([label for levels in group.levels for label in levels], "string")
     return pa.table(
         {
             "feature": arrow_array(group.names, "string"),
             "kind": arrow_array(group.kinds, "string"),
-            "levels": _list_array(np.array([len(levels) for levels in group.levels]), labels),
+            "levels": list_array(np.array([len(levels) for levels in group.levels]), labels),
             "rows": cells(group.rows, np.int32),
             "whole": cells(group.whole, whole),
             "numbers": cells(group.numbers, np.float64),
         }
     )
-
-
-def _list_array(sizes: np.ndarray, values: Any) -> Any:
-    """Return an Arrow array of lists; those of size -1 are null."""
-    import pyarrow as pa
-
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int32)
-    np.cumsum(np.maximum(sizes, 0), out=offsets[1:])
-    known = np.packbits(sizes >= 0, bitorder="little")
-    buffers = [pa.py_buffer(known), pa.py_buffer(offsets)]
-    return pa.Array.from_buffers(pa.list_(values.type), len(sizes), buffers, children=[values])
 
 
 #: Tables of more features are stored as wide ones. For a sparse matrix the limit is lower: the other layout is dense.
@@ -306,22 +295,22 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
     With shards it has so many blocks of rows. `StoredTable.extra` lists what is added to the provenance's `extra`.
     """
     features = counted_from_least(raw.features)
-    groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
-    last = [Column(groups, INTEGER, raw.groups)] if groups is not None else []
-    design, of_design = features.design or Design(), {}
+    design, of_design, last, taken = features.design or Design(), {}, [], [*features.names, raw.target.name]
+
+    def stored(part: str, values: np.ndarray, kind: str = INTEGER) -> str:
+        last.append(Column(_free_name(f"__{part}__", taken), kind, values))
+        return last[-1].name
+
+    groups = None if raw.groups is None else stored("groups", raw.groups)
     if design.within is not None:
-        of_design["within"] = _free_name("__within__", [*features.names, raw.target.name])
-        last.append(Column(of_design["within"], INTEGER, design.within))
+        of_design["within"] = stored("within", design.within)
     if design.clusters is not None:
         of_design["clusters"] = True
     if design.weights is not None:
-        of_design["weights"] = _free_name("__weights__", [*features.names, raw.target.name])
-        last.append(Column(of_design["weights"], NUMERIC, design.weights))
-    parts = raw.target.parts if isinstance(raw.target, TargetColumn) else {}
-    for part, values in parts.items():
-        of_design.setdefault("target_parts", {})[part] = _free_name(f"__{part}__", [*features.names, raw.target.name])
-        kind = INTEGER if values.dtype.kind in "biu" else NUMERIC
-        last.append(Column(of_design["target_parts"][part], kind, values))
+        of_design["weights"] = stored("weights", design.weights, NUMERIC)
+    if isinstance(raw.target, TargetColumn) and raw.target.parts:
+        kinds = {part: INTEGER if one.dtype.kind in "biu" else NUMERIC for part, one in raw.target.parts.items()}
+        of_design["target_parts"] = {part: stored(part, one, kinds[part]) for part, one in raw.target.parts.items()}
     extra = {
         "target": raw.target.name,
         "task": raw.task.name,

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 #: Modules imported by others, then the slowest ones: in this order few processes wait, and none repeats another's work.
-_FIRST = ("contingency", "best_cut", "logistic", "single_column_trees", "trees", "packed_information", "packed_cells")
+_FIRST = (
+    *("contingency", "sorted_columns", "logistic", "single_column_trees", "trees"),
+    *("packed_information", "packed_cells"),
+)
 #: What `compile_all` leaves to its first use, with its only users: one option does not justify a fifth of the set-up.
 # res.py, hsic_filters.py, binned_tree_risks.py, targets/
 _RARE = (
-    *("sparse_group_lasso", "gaussian_without_each", "widths_without_each"),
-    *("binned_columns", "binned_cuts", "binned_single_trees", "binned_tree_risk", "binned_trees", "standing_nodes"),
+    *("sparse_group_lasso", "gaussian_without_each", "binned_trees"),
     *("cox", "generalised_linear", "proportional_odds"),
 )
 

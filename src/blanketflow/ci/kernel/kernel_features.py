@@ -341,7 +341,7 @@ def _without_each(part: range, n: int, sum_over: Callable[[Sequence[int]], np.nd
 
 def _widths(numbers: np.ndarray, squares: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the median positive distance in all numeric columns, 1 if there is none, and without each, (p,)."""
-    from ...kernels.widths_without_each import widths_without_each
+    from ...kernels.gaussian_without_each import widths_without_each
 
     none_left_out = np.vstack([numbers, np.zeros((1, numbers.shape[1]))])
     widths = np.empty(len(none_left_out))

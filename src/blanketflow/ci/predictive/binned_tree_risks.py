@@ -40,9 +40,9 @@ class BinnedTreeRisks:
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
-        from ...kernels import binned_tree_risk, binned_trees  # numba takes half a second to import: only if needed
+        from ...kernels import binned_trees  # numba takes half a second to import: only if needed
 
-        self._growth, self._risks_of, self.table, self.repeats = binned_trees, binned_tree_risk, table, repeats
+        self._kernels, self.table, self.repeats = binned_trees, table, repeats
         self.n_fits = self.n_counted = 0
         arrays = target_arrays(table[target])
         self._unit = 1.0 if arrays.n_classes else unit_of_errors(arrays.numbers)
@@ -56,14 +56,12 @@ class BinnedTreeRisks:
 
     def differences(self, columns: np.ndarray) -> np.ndarray:
         """Return permuted minus original risk of the tree on each column alone, rounded to 1e-12, shape (m, B)."""
-        from ...kernels.binned_single_trees import single_column_risks
-
         risks, repeats = np.empty((2, len(columns), len(self._trees))), self.repeats
         width = max(1, CODES // self.table.n_rows)
         for start in range(0, len(columns), width):
             codes = bin_columns(self.table, columns[start : start + width])
             found = np.empty((2, len(codes), len(self._trees)))
-            single_column_risks(
+            self._kernels.single_column_risks(
                 codes, repeats.is_train, repeats.test_rows, repeats.permuted_rows, *self._target[:2], self._fixed,
                 self._target.n_classes, self._leaf_size, found,
             )  # fmt: skip
@@ -116,25 +114,25 @@ class BinnedTreeRisks:
         classes, _, n_classes = self._target
         self._whole = np.empty((len(columns), int(self._n_bins.max(initial=1)), n_classes or 2), dtype=np.int64)
         rows, places = np.arange(self.table.n_rows), np.arange(len(columns), dtype=np.uint64)
-        self._growth.count_rows(self._whole, rows, self._codes, places, classes, self._fixed, n_classes)
+        self._kernels.count_rows(self._whole, rows, self._codes, places, classes, self._fixed, n_classes)
         self._members = np.zeros(0, dtype=np.int64)
 
     def _refit(self, b: int, old: _Tree) -> None:
         classes, numbers, n_classes = self._target
         rows = self.repeats.test_rows[b]
-        *nodes, n_counted = self._growth.grow_binned_tree(
+        *nodes, n_counted = self._kernels.grow_binned_tree(
             tuple(old), self._by_column, self._codes, self._n_bins, self._members.astype(np.uint64), self._whole,
             self.repeats.is_train[b], rows, classes, numbers, self._fixed, n_classes, self._leaf_size,
         )  # fmt: skip
         self._trees[b] = tree = _Tree(*nodes)
-        self._risks_of.find_leaves(*tree[:3], self._codes, rows, self._leaves[b])
+        self._kernels.find_leaves(*tree[:3], self._codes, rows, self._leaves[b])
         self._risks[b] = self._risk(b, tree, self._nothing_moved())
         self.n_fits += 1
         self.n_counted += n_counted
 
     def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray) -> float:
         rows, sources = self.repeats.test_rows[b], self.repeats.permuted_rows[b]
-        risk = self._risks_of.binned_tree_risk(
+        risk = self._kernels.binned_tree_risk(
             *tree, self._leaves[b], self._by_column, self._codes, rows, sources, is_moved, *self._target
         )
         return risk / self._unit
@@ -169,7 +167,7 @@ def bin_columns(table: Table, columns: np.ndarray) -> np.ndarray:
     With at most 255 distinct values each value is a bin. Otherwise a group of equal values, at sorted positions from a
     to b, ends its bin if a multiple of n / 255 lies between.
     """
-    from ...kernels.binned_columns import find_bins
+    from ...kernels.binned_trees import find_bins
 
     codes = np.empty((len(columns), table.n_rows), dtype=np.uint8)
     for at, block in column_blocks(table, columns):

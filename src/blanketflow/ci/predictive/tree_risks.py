@@ -56,10 +56,9 @@ class TreeRisks:
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
-        # numba takes half a second to import: only if needed
-        from ...kernels import tree_predictions, trees
+        from ...kernels import trees  # numba takes half a second to import: only if needed
 
-        self._grow_tree, self._predictions = trees.grow_tree, tree_predictions
+        self._grow_tree, self._kernels = trees.grow_tree, trees
         self.table, self.repeats = table, repeats
         self.n_fits = self.n_examined = 0
         self._target = target_arrays(table[target])
@@ -126,7 +125,7 @@ class TreeRisks:
             *(old[:5] if old else (*(_NO_NODES,) * 4, _NO_ROWS)),
             self._work,
         )
-        used, place, test_codes = self._predictions.read_test_rows(
+        used, place, test_codes = self._kernels.read_test_rows(
             nodes[0], *columns.arrays[:3], repeats.test_rows[b], self.table.n_rows
         )
         self._trees[b] = tree = _Tree(*nodes, used, place, test_codes)
@@ -139,7 +138,7 @@ class TreeRisks:
     def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray) -> float:
         classes, numbers, n_classes = self._target
         rows = self.repeats.test_rows[b]
-        risk = self._predictions.tree_risk(
+        risk = self._kernels.tree_risk(
             tree.place, tree.cut, tree.left, tree.leaf, tree.test_codes, is_moved, self._sources[b], classes[rows],
             numbers[rows], n_classes,
         )  # fmt: skip

@@ -14,8 +14,7 @@ from ..column_roles import RawTable
 from ..dialect import found_told, found_way_out
 from .finding import MOST_COLUMNS, Finding, n_rows_examined, only_some
 from .follow_up import follow_up_times
-from .leakage import suspected_leaks
-from .made_targets import made_targets
+from .leakage import made_targets, suspected_leaks
 from .quality import looks_like, of_gaps, of_looks, of_markers, of_numbers, of_table, of_texts
 from .repeated_columns import near_copies
 from .repeated_measures import groups_by_rows

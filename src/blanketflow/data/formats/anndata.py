@@ -12,7 +12,7 @@ from ...core.errors import ConfigError, DataError, MemberNeeded, did_you_mean, s
 from ...core.printable import listed
 from ...core.table import Column
 from ..arrays import checked_csc
-from ..column_roles import columns_of_rows
+from ..column_roles import named_columns
 from ..input_file import Unpacking
 from .loaded import Loaded, TableFile, matrix_columns
 
@@ -38,12 +38,7 @@ def read_h5ad(file: TableFile) -> Loaded:
         raise DataError(f"{name}: {sorted(both)[0]!r} is both a feature and a column of obs in {path}. Rename one.")
     more: tuple[Column, ...] = ()
     if known:
-        named = {
-            spec.get("target"),
-            *columns_of_rows(spec),
-            *(spec.get("drop") or ()),
-            *(spec.get("categorical") or ()),
-        }
+        named = named_columns(spec)
         asked = [column for column in known if column in named]
         more = tuple(as_table(found.obs[[column]]).columns[0] for column in asked)
     if spec["target"] not in known and spec["target"] not in genes:

@@ -11,15 +11,15 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core.errors import DataError
 from ...core.table import Column, categorical, column_of_codes
+from ..columns import number_column
 from ..input_file import opened_text
-from .loaded import Loaded, TableFile, matrix_columns, number_column, shown
+from .loaded import Loaded, TableFile, matrix_columns, shown
 
 _NUMBERS, _TEXT = ("numeric", "real", "integer"), "string"
 #: The usual texts for missing cells.
@@ -65,20 +65,20 @@ def read_arff(file: TableFile) -> Loaded:
 
     Raises `DataError`, with the line, if the file is malformed.
     """
-    name, path = file.name, file.path
-    with opened_text(name, path) as text:
+    where = f"{file.name}: {file.path}"
+    with opened_text(file.name, file.path) as text:
         lines = ((at, line.strip()) for at, line in enumerate(text, 1))
         lines = ((at, line) for at, line in lines if line and not line.startswith("%"))
         missing = file.markers.texts(_MISSING)
-        attributes = _header(name, path, lines, missing)
+        attributes = _header(where, lines, missing)
         first = next(lines, None)
         if first is None:
-            raise DataError(f"{name}: {path} has no rows. They stand below @data.")
+            raise DataError(f"{where} has no rows. They stand below @data.")
         rows = chain([first], lines)
-        return Loaded((_sparse if first[1].startswith("{") else _dense)(name, path, attributes, rows, missing))
+        return Loaded((_sparse if first[1].startswith("{") else _dense)(where, attributes, rows, missing))
 
 
-def _header(name: str, path: Path, lines: Iterator[tuple[int, str]], missing: Collection[str]) -> list[_Attribute]:
+def _header(where: str, lines: Iterator[tuple[int, str]], missing: Collection[str]) -> list[_Attribute]:
     found: dict[str, _Attribute] = {}
     for at, line in lines:
         word = line.split(maxsplit=1)[0].lower()
@@ -86,16 +86,16 @@ def _header(name: str, path: Path, lines: Iterator[tuple[int, str]], missing: Co
             return [*found.values()]
         parts = _ATTRIBUTE.fullmatch(line)
         if parts is None and word != "@relation":
-            raise _malformed(name, path, at, f"{shown(line)} is neither @relation, @attribute and its type, nor @data")
+            raise _malformed(where, at, f"{shown(line)} is neither @relation, @attribute and its type, nor @data")
         if parts is not None:
-            attribute = _attribute(name, path, at, _unquoted(parts[1], _MISSING) or "?", parts[2].strip(), missing)
+            attribute = _attribute(where, at, _unquoted(parts[1], _MISSING) or "?", parts[2].strip(), missing)
             if attribute.name in found:
-                raise _malformed(name, path, at, f"attribute {attribute.name!r} is declared twice")
+                raise _malformed(where, at, f"attribute {attribute.name!r} is declared twice")
             found[attribute.name] = attribute
-    raise DataError(f"{name}: {path} has no line @data below its attributes. Fetch the file again, or add the line.")
+    raise DataError(f"{where} has no line @data below its attributes. Fetch the file again, or add the line.")
 
 
-def _attribute(name: str, path: Path, at: int, attribute: str, declared: str, missing: Collection[str]) -> _Attribute:
+def _attribute(where: str, at: int, attribute: str, declared: str, missing: Collection[str]) -> _Attribute:
     if found := _DECLARED.fullmatch(declared):
         declared = found[1].strip()
     kind = declared.lower()
@@ -103,7 +103,7 @@ def _attribute(name: str, path: Path, at: int, attribute: str, declared: str, mi
         return _Attribute(attribute, "date", None, _date_text(_unquoted(date[1] or "", ()) or _ISO))
     if kind == "relational":
         raise DataError(
-            f"{name}: {path}, line {at}: attribute {attribute!r} is relational, a table in each cell, which is not "
+            f"{where}, line {at}: attribute {attribute!r} is relational, a table in each cell, which is not "
             "read. Save what is needed of it as columns, in Weka by the filter MultiInstanceToPropositional."
         )
     if kind == _TEXT:
@@ -113,7 +113,7 @@ def _attribute(name: str, path: Path, at: int, attribute: str, declared: str, mi
     labels = _labels(declared[1:-1], missing) if declared.startswith("{") and declared.endswith("}") else None
     if labels is None:
         raise DataError(
-            f"{name}: {path}, line {at}: attribute {attribute!r} has the type {shown(declared)}. Known types are "
+            f"{where}, line {at}: attribute {attribute!r} has the type {shown(declared)}. Known types are "
             "numeric, real, integer, string, date and {labels}: remove the attribute or declare it so."
         )
     places = {label: float(place) for place, label in enumerate(labels)}
@@ -139,11 +139,7 @@ def _date_text(pattern: str) -> Callable[[str], str]:
 
 
 def _dense(
-    name: str,
-    path: Path,
-    attributes: Sequence[_Attribute],
-    rows: Iterator[tuple[int, str]],
-    missing: Collection[str],
+    where: str, attributes: Sequence[_Attribute], rows: Iterator[tuple[int, str]], missing: Collection[str]
 ) -> list[Column]:
     has_blanks = any(
         " " in (label or "") for one in attributes if isinstance(one.declared, list) for label in one.declared
@@ -154,22 +150,16 @@ def _dense(
         if cells is None and has_blanks:
             cells = _labels(line, missing)
         if cells is None:
-            raise _malformed(name, path, at, f"{shown(line)} is not a row of cells between commas")
+            raise _malformed(where, at, f"{shown(line)} is not a row of cells between commas")
         if len(cells) != len(attributes):
-            raise _malformed(
-                name, path, at, f"it has {len(cells)} cells, but {len(attributes)} attributes are declared"
-            )
+            raise _malformed(where, at, f"it has {len(cells)} cells, but {len(attributes)} attributes are declared")
         for attribute, cell, column in zip(attributes, cells, held, strict=True):
-            column.append(_value(name, path, at, attribute, cell))
+            column.append(_value(where, at, attribute, cell))
     return [_column(attribute, column) for attribute, column in zip(attributes, held, strict=True)]
 
 
 def _sparse(
-    name: str,
-    path: Path,
-    attributes: Sequence[_Attribute],
-    rows: Iterator[tuple[int, str]],
-    missing: Collection[str],
+    where: str, attributes: Sequence[_Attribute], rows: Iterator[tuple[int, str]], missing: Collection[str]
 ) -> Sequence[Column]:
     from scipy.sparse import csc_matrix
 
@@ -179,11 +169,11 @@ def _sparse(
     for at, line in rows:
         cells = _indexed_cells(line, missing)
         if cells is None or len({j for j, _ in cells}) < len(cells):
-            raise _malformed(name, path, at, f"{shown(line)} is not a row of {{index value, ...}}, each index once")
+            raise _malformed(where, at, f"{shown(line)} is not a row of {{index value, ...}}, each index once")
         for j, cell in cells:
             if j >= len(attributes):
-                raise _malformed(name, path, at, f"index {j} is not below the {len(attributes)} declared attributes")
-            value = _value(name, path, at, attributes[j], cell)
+                raise _malformed(where, at, f"index {j} is not below the {len(attributes)} declared attributes")
+            value = _value(where, at, attributes[j], cell)
             if j in texts:
                 texts[j][n_rows] = value
             else:
@@ -204,7 +194,7 @@ def _sparse(
     return matrix_columns(X[:, np.flatnonzero(is_number)], names, more)
 
 
-def _value(name: str, path: Path, at: int, attribute: _Attribute, cell: str | None) -> Any:
+def _value(where: str, at: int, attribute: _Attribute, cell: str | None) -> Any:
     """Return a cell as a number, the position of its label, or a text; NaN or None where it is missing."""
     if attribute.number is None and (attribute.text is None or cell is None):
         return cell
@@ -217,7 +207,7 @@ def _value(name: str, path: Path, at: int, attribute: _Attribute, cell: str | No
     except (ValueError, OverflowError):  # a whole number may not be infinite
         kind = "date of its form" if attribute.text else "number"
         what = f"{shown(cell)} is not a {kind}, but {attribute.name!r} is declared {attribute.declared}"
-    raise _malformed(name, path, at, what)
+    raise _malformed(where, at, what)
 
 
 def _column(attribute: _Attribute, cells: Any) -> Column:
@@ -287,5 +277,5 @@ def _whole(cell: str) -> float:
     return float(int(float(cell)))
 
 
-def _malformed(name: str, path: Path, at: int, what: str) -> DataError:
-    return DataError(f"{name}: {path}, line {at}: {what}. Mend that line, or save the file as CSV.")
+def _malformed(where: str, at: int, what: str) -> DataError:
+    return DataError(f"{where}, line {at}: {what}. Mend that line, or save the file as CSV.")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError
-from ...core.table import Column, categorical
-from ..columns_of_text import column_of_texts
+from ...core.table import categorical
+from ..columns_of_text import column_of_cells
 from ..input_file import Unpacking
 from .anndata import check_held
 from .gct import SAMPLE
@@ -44,7 +44,9 @@ def read_biom(file: TableFile) -> Loaded:
     more = [categorical(SAMPLE, np.array([str(sample) for sample in table.ids("sample")], dtype=object))]
     about = table.metadata(axis="sample") or ()
     keys = dict.fromkeys(str(key) for of in about for key in of or ())
-    more += [_column(file, key, [(of or {}).get(key) for of in about]) for key in keys]
+    for key in keys:
+        texts = [_text((of or {}).get(key)) for of in about]
+        more.append(column_of_cells(name, key, texts, file.markers))
     features = [str(feature) for feature in table.ids("observation")]
     file.dialect.say("features in rows, which were turned")
     return Loaded(matrix_columns(table.matrix_data.T, features, more), None, frozenset(column.name for column in more))
@@ -55,8 +57,5 @@ def _check_shape(file: TableFile, shape: Any) -> None:
     Unpacking(file.name, file.path).add(8 * sum(int(n) for n in shape))
 
 
-def _column(file: TableFile, column: str, values: list[Any]) -> Column:
-    texts = ["" if one is None else json.dumps(one) if isinstance(one, list | dict) else str(one) for one in values]
-    distinct = list(dict.fromkeys(texts))
-    codes = np.array([distinct.index(text) for text in texts], dtype=np.int32)
-    return column_of_texts(file.name, column, codes, distinct, markers=file.markers)
+def _text(value: Any) -> str:
+    return "" if value is None else json.dumps(value) if isinstance(value, list | dict) else str(value)

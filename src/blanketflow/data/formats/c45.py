@@ -10,7 +10,6 @@ from typing import Any
 from ...core.errors import DataError
 from ...core.table import Column
 from ..input_file import opened_text
-from ..missing_markers import MissingMarkers
 from .loaded import Loaded, TableFile, continuous_column, label_column
 
 #: The last column, which C4.5 does not name.
@@ -55,7 +54,7 @@ def read_c45(file: TableFile) -> Loaded:
     cells = zip(*(row for _, row in rows), strict=True)
     lines = [line for line, _ in rows]
     columns = [
-        _column(name, path, names.name, lines, column, declared, texts, file.markers)
+        _column(file, names.name, lines, column, declared, texts)
         for (column, declared), texts in zip(attributes.items(), cells, strict=True)
     ]
     return Loaded(columns, target, frozenset(c for c, declared in attributes.items() if declared in (_IGNORE, _LABEL)))
@@ -66,34 +65,34 @@ def read_names(name: str, path: Path) -> tuple[list[str], dict[str, str | list[s
 
     Raises `DataError` if the file is not in C4.5's format.
     """
-    entries = list(_entries(name, path))
+    entries, where = list(_entries(name, path)), f"{name}: {path}"
     if not entries or _COLON.search(entries[0][1]):
-        raise _prose(name, path, entries[0][0] if entries else 1)
+        raise _prose(where, entries[0][0] if entries else 1)
     classes, attributes = _labels(entries[0][1]), {}
     for line, entry in entries[1:]:
         head, *kind = _COLON.split(entry, maxsplit=1)
         column = _plain(head)
         if not kind or not column or len(column.split()) > _MOST_WORDS:
-            raise _prose(name, path, line)
+            raise _prose(where, line)
         if column in attributes:
-            raise DataError(f"{name}: {path}, line {line}: attribute {column!r} occurs twice. Rename one of them.")
-        attributes[column] = _kind(name, path, line, kind[0].strip())
+            raise DataError(f"{where}, line {line}: attribute {column!r} occurs twice. Rename one of them.")
+        attributes[column] = _kind(where, line, kind[0].strip())
     if not attributes or any(len(label.split()) > _MOST_WORDS for label in classes):
-        raise _prose(name, path, entries[0][0])
+        raise _prose(where, entries[0][0])
     return classes, attributes
 
 
-def _kind(name: str, path: Path, line: int, text: str) -> str | list[str]:
+def _kind(where: str, line: int, text: str) -> str | list[str]:
     word, *rest = text.split() or [""]
     if word.startswith("=") or word in ("date", "time", "timestamp"):
-        raise DataError(f"{name}: {path}, line {line}: {text!r} is not supported. Declare it as ignore.")
+        raise DataError(f"{where}, line {line}: {text!r} is not supported. Declare it as ignore.")
     if word == _DISCRETE and len(rest) == 1 and rest[0].isdecimal():
         return _DISCRETE
     if word in (_CONTINUOUS, _IGNORE, _LABEL) and not rest:
         return word
     labels = _labels(text.removeprefix("[ordered]"))
     if len(labels) < 2:
-        raise _prose(name, path, line)
+        raise _prose(where, line)
     return labels
 
 
@@ -125,9 +124,9 @@ def _plain(text: str) -> str:
     return _ESCAPED.sub(r"\1", " ".join(text.split()))
 
 
-def _prose(name: str, path: Path, line: int) -> DataError:
+def _prose(where: str, line: int) -> DataError:
     return DataError(
-        f"{name}: {path} is not in C4.5's format (line {line}): the classes, then a line 'attribute: continuous', "
+        f"{where} is not in C4.5's format (line {line}): the classes, then a line 'attribute: continuous', "
         "'discrete <n>', 'ignore' or its labels for each column. If it is prose, as many of UCI's, set header: none; "
         "the columns are then x0, x1, ..."
     )
@@ -150,20 +149,13 @@ def _rows(name: str, path: Path, width: int, declaring: str) -> Iterator[tuple[i
 
 
 def _column(
-    name: str,
-    path: Path,
-    declaring: str,
-    lines: list[int],
-    column: str,
-    declared: str | list[str],
-    texts: tuple[str, ...],
-    markers: MissingMarkers,
+    file: TableFile, declaring: str, lines: list[int], column: str, declared: str | list[str], texts: tuple[str, ...]
 ) -> Column:
-    missing = markers.texts(("?",))
+    where, missing = f"{file.name}: {file.path}", file.markers.texts(("?",))
     if declared == _CONTINUOUS:
-        return continuous_column(f"{name}: {path}", column, lines, texts, markers)
+        return continuous_column(where, column, lines, texts, file.markers)
     if isinstance(declared, str):
-        return label_column(f"{name}: {path}", column, lines, texts, missing=missing)
+        return label_column(where, column, lines, texts, missing=missing)
     listed = ", ".join(declared[:_SHOWN]) + (", ..." if len(declared) > _SHOWN else "")
     as_declared = f"{declaring} declares {listed}"
-    return label_column(f"{name}: {path}", column, lines, texts, {*declared}, as_declared, missing)
+    return label_column(where, column, lines, texts, {*declared}, as_declared, missing)

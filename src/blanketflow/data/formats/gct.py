@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError
-from ...core.table import Column, categorical
-from ..columns_of_text import column_of_texts
+from ...core.table import categorical
+from ..columns_of_text import column_of_cells
 from ..input_file import Unpacking, opened_text
 from ..missing_markers import MissingMarkers
 from .loaded import Loaded, TableFile, matrix_columns
@@ -71,7 +71,7 @@ def read_gct(file: TableFile) -> Loaded:
     if n_of_rows:
         file.dialect.say(f"features in rows, which were turned; what is said of them ({header[1]!r}, ...) is left out")
     more = [categorical(SAMPLE, np.array(header[before:], dtype=object))]
-    more += [_column(file, column, texts) for column, texts in about.items()]
+    more += [column_of_cells(name, column, texts, file.markers) for column, texts in about.items()]
     if (classes := class_file(file.beside)).is_file():
         more.append(categorical(CLASS, np.array(_classes(name, classes, n_samples), dtype=object)))
     aside = frozenset(column.name for column in more if column.name != CLASS)
@@ -96,12 +96,6 @@ def _numbers(file: TableFile, number: int, texts: Sequence[str]) -> np.ndarray:
         return np.array([np.nan if text in missing else float(text) for text in texts])
     except ValueError as error:
         raise DataError(f"{file.name}: {file.path}, line {number}: {error}. Mend that line.") from error
-
-
-def _column(file: TableFile, column: str, texts: Sequence[str]) -> Column:
-    distinct = list(dict.fromkeys(texts))
-    codes = np.array([distinct.index(text) for text in texts], dtype=np.int32)
-    return column_of_texts(file.name, column, codes, distinct, markers=file.markers)
 
 
 def _classes(name: str, path: Path, n_samples: int) -> list[str]:

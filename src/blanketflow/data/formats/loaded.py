@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.cards import INTEGER, NUMERIC
-from ...core.convert import MOST_WHOLE, as_table
+from ...core.convert import as_table
 from ...core.errors import BlanketflowError, ConfigError, DataError
 from ...core.formats import FORMATS, find_format
 from ...core.table import Column, categorical
 from ..arrays import checked_csc
 from ..arrow import columns_from_arrow
 from ..column_roles import setting
-from ..columns import with_more
-from ..columns_of_text import column_of_texts
+from ..columns import as_whole, with_more
+from ..columns_of_text import column_of_cells
 from ..dialect import Dialect, FoundOut
 from ..missing_markers import Found, MissingMarkers, Suspects
 
@@ -111,33 +111,6 @@ def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
     return columns_from_arrow(file.name, table, setting(file.spec, "drop"), file.has_dates)
 
 
-def as_whole(values: np.ndarray) -> np.ndarray:
-    """Return whole numbers in a small integer type, and other numbers unchanged.
-
-    >>> as_whole(np.array([3.0, -1.0])), as_whole(np.array([0.5, 1.0]))
-    (array([ 3, -1], dtype=int8), array([0.5, 1. ]))
-    """
-    if values.dtype.kind != "f" or not values.size:
-        return values
-    low, high = values.min(), values.max()
-    if not max(-low, high) < MOST_WHOLE or not np.array_equal(values, np.rint(values)):
-        return values
-    return values.astype(np.result_type(np.min_scalar_type(int(low)), np.min_scalar_type(-1 - abs(int(high)))))
-
-
-def number_column(column: str, values: np.ndarray) -> Column:
-    """Make a column of floats, NaN where missing; whole numbers make an integer column, as in CSV files.
-
-    >>> number_column("a", np.array([1.0, np.nan, 3.0])).kind
-    'integer'
-    """
-    known = values[~np.isnan(values)]
-    whole = as_whole(known)
-    if whole.dtype.kind == "f":
-        return Column(column, NUMERIC, values)
-    return Column(column, INTEGER, whole.astype(np.int64) if len(known) == len(values) else values)
-
-
 def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequence[Column]:
     """Return the columns of a matrix, dense or scipy sparse, held together, and then the others."""
     if hasattr(X, "tocsc"):
@@ -155,11 +128,8 @@ def continuous_column(
 
     Raises `DataError`, with the text's line of `lines`, for another text.
     """
-    distinct = list(dict.fromkeys(texts))
-    place = {text: code for code, text in enumerate(distinct)}
     markers = markers or MissingMarkers()
-    codes = np.fromiter(map(place.get, texts), dtype=np.int32)
-    found = column_of_texts(where, column, codes, distinct, markers=markers)
+    found = column_of_cells(where, column, texts, markers)
     if found.kind in (INTEGER, NUMERIC):
         return found
     missing = markers.texts()

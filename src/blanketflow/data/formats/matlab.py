@@ -19,8 +19,9 @@ import numpy as np
 
 from ...core.errors import ConfigError, DataError, MemberNeeded, did_you_mean, shown
 from ...core.table import Column, categorical, column_from_array
+from ..columns import as_whole, number_column
 from ..input_file import Unpacking
-from .loaded import Loaded, TableFile, as_whole, matrix_columns, number_column
+from .loaded import Loaded, TableFile, matrix_columns
 
 #: Where the features' names are looked for.
 NAMES = "feature_names"

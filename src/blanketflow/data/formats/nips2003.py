@@ -16,8 +16,9 @@ import numpy as np
 from ...core.errors import DataError
 from ..bundled import TARGET
 from ..column_roles import check_width
+from ..columns import as_whole, number_column
 from ..input_file import opened_text
-from .loaded import Loaded, TableFile, as_whole, matrix_columns, number_column, shown
+from .loaded import Loaded, TableFile, matrix_columns, shown
 
 #: What a row lists, by the data type that the .param file states.
 _FORMS = {

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from ...core.errors import DataError
 from ...core.table import Column
 from ..columns import check_names
-from ..columns_of_text import columns_of_rows
+from ..columns_of_text import column_of_cells
 from ..input_file import opened_text
-from ..missing_markers import MISSING_MARKERS, MissingMarkers
+from ..missing_markers import MISSING_MARKERS
 from .loaded import Loaded, TableFile, continuous_column, label_column
 
 _CONTINUOUS = ("c", "continuous", "n", "numeric")
@@ -47,7 +46,7 @@ def read_orange(file: TableFile) -> Loaded:
 
     Raises `DataError`, with the line, if the header is malformed or a cell does not have the declared type.
     """
-    name, path, markers = file.name, file.path, file.markers
+    name, path = file.name, file.path
     with opened_text(name, path, "\t") as text:
         rows = [(reader.line_num, row) for reader in [csv.reader(text, delimiter="\t")] for row in reader]
     if len(rows) < 3:
@@ -78,29 +77,20 @@ def read_orange(file: TableFile) -> Loaded:
     for column, kind, texts in zip(names, types, cells, strict=True):
         if kind.lower() in _TIME and column not in aside:
             raise DataError(f"{name}: {path}: column {column!r} holds times. Flag it meta, or make it a number.")
-        columns.append(_column(name, path, lines, column, kind, texts, markers))
+        columns.append(_column(file, lines, column, kind, texts))
     if len(targets) > 1:
         aside |= {*targets}
     return Loaded(columns, targets[0] if len(targets) == 1 else None, frozenset(aside))
 
 
-def _column(
-    name: str,
-    path: Path,
-    lines: list[int],
-    column: str,
-    kind: str,
-    texts: Sequence[str],
-    markers: MissingMarkers,
-) -> Column:
-    word = kind.lower()
+def _column(file: TableFile, lines: list[int], column: str, kind: str, texts: Sequence[str]) -> Column:
+    where, markers, word = f"{file.name}: {file.path}", file.markers, kind.lower()
     if not kind or word in _CONTINUOUS:
         own = markers.texts(_MISSING) - markers.texts()
         texts = ["" if text in own else text for text in texts]
         if kind:
-            return continuous_column(f"{name}: {path}", column, lines, texts, markers)
-        return columns_of_rows(name, [column], ((text,) for text in texts), markers=markers)[0]
-    where = f"{name}: {path}"
+            return continuous_column(where, column, lines, texts, markers)
+        return column_of_cells(file.name, column, texts, markers)
     if word in _TYPES:
         return label_column(where, column, lines, texts, missing=markers.texts(_MISSING), markers=markers)
     declared = {part.replace("\\ ", " ") for part in _BLANK.split(kind)}

@@ -13,8 +13,9 @@ from ...core.errors import ConfigError, DataError, MemberNeeded, did_you_mean, s
 from ...core.table import Column, categorical
 from ..arrow import columns_from_arrow
 from ..column_roles import setting
+from ..columns import number_column
 from ..input_file import Unpacking, opened
-from .loaded import Loaded, TableFile, matrix_columns, number_column
+from .loaded import Loaded, TableFile, matrix_columns
 from .statistics import labelled
 
 #: What files of several objects begin with.

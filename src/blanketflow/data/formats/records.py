@@ -12,41 +12,29 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from ...core.errors import DataError
-from ..arrow import cell_bytes, columns_from_arrow
+from ..arrow import cell_bytes, readable_as
 from ..column_roles import setting
 from ..input_file import RowGuard, Unpacking, guarded, opened
-from .loaded import Loaded, TableFile
+from .loaded import TableFile
 
 #: Bytes that a record's value takes as an object of Python, at least.
 _CELL_BYTES = 16
 
 
-def _columns(file: TableFile, table: Any) -> Loaded:
-    if not table.column_names:
-        raise DataError(f"{file.name}: {file.path} has no columns.")
-    return Loaded(columns_from_arrow(file.name, table, setting(file.spec, "drop"), file.has_dates))
-
-
-def read_orc(file: TableFile) -> Loaded:
-    """Return the columns of an ORC file; `DataError` if it is damaged or unpacks to too much."""
+def read_orc(file: TableFile) -> Any:
+    """Return the Arrow table of an ORC file; `DataError` if it is damaged or unpacks to too much."""
     import pyarrow as pa
     from pyarrow import orc
 
     unpacking = Unpacking(file.name, file.path)
-    try:
+    with readable_as("ORC file", file.name, file.path):
         held = orc.ORCFile(str(file.path))
         unpacking.add(held.nrows * sum(cell_bytes(held.schema)))
         stripes = []
         for at in range(held.nstripes):
             stripes.append(stripe := held.read_stripe(at))
             unpacking.add(stripe.nbytes)
-        table = pa.Table.from_batches(stripes, held.schema)
-    except (pa.ArrowException, OSError, UnicodeDecodeError, NotImplementedError) as error:
-        said = str(error).partition("\n")[0].rstrip(".")
-        raise DataError(
-            f"{file.name}: {file.path} is not a readable ORC file ({said}). Fetch or write it again."
-        ) from error
-    return _columns(file, table)
+        return pa.Table.from_batches(stripes, held.schema)
 
 
 # --- Avro: blocks of records, each packed -----------------------------------------------------------------------------
@@ -61,8 +49,8 @@ _INFLATED = {
 }
 
 
-def read_avro(file: TableFile) -> Loaded:
-    """Return the columns of an Avro file: the fields of its records.
+def read_avro(file: TableFile) -> Any:
+    """Return the Arrow table of an Avro file: the fields of its records.
 
     Enumerations are labels. Raises `DataError` if a field holds records or lists, or the file unpacks to too much.
     """
@@ -160,14 +148,14 @@ def _snappy(data: bytes) -> bytes:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def read_json(file: TableFile) -> Loaded:
-    """Return the columns of a JSON file with an object in each line, or a list of objects; they may lack keys.
+def read_json(file: TableFile) -> Any:
+    """Return the Arrow table of a JSON file with an object in each line, or a list of objects; they may lack keys.
 
     Raises `DataError`, with the line, if one is no object; and if a column holds objects, lists, or values of several
     types.
     """
     if (table := _flat_lines(file)) is not None:
-        return _columns(file, table)
+        return table
     columns: dict[str, list[Any]] = {}
     for at, row in enumerate(_objects(file)):
         for key, value in row.items():
@@ -274,8 +262,8 @@ def _objects(file: TableFile) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def _table(file: TableFile, columns: Mapping[str, Sequence[Any]]) -> Loaded:
-    """Return the columns of lists of values."""
+def _table(file: TableFile, columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return an Arrow table of lists of values."""
     import pyarrow as pa
 
     drop = setting(file.spec, "drop")
@@ -286,7 +274,7 @@ def _table(file: TableFile, columns: Mapping[str, Sequence[Any]]) -> Loaded:
         except (pa.ArrowException, UnicodeError, OverflowError, TypeError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
             raise _no_column(file, column, f"cannot be read ({said})") from error
-    return _columns(file, pa.table(arrays))
+    return pa.table(arrays)
 
 
 def _alike(file: TableFile, column: str, cells: Sequence[Any]) -> Sequence[Any]:

@@ -15,8 +15,9 @@ from ...core.printable import printable
 from ...core.table import Column, categorical
 from ..arrow import columns_from_arrow
 from ..column_roles import setting
+from ..columns import number_column
 from ..input_file import Unpacking
-from .loaded import Loaded, TableFile, number_column
+from .loaded import Loaded, TableFile
 
 #: The functions of pyreadstat that read each format.
 _READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}

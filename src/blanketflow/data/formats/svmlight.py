@@ -12,8 +12,9 @@ from ...core.errors import DataError
 from ...core.table import Column
 from ..bundled import TARGET
 from ..column_roles import check_width
+from ..columns import number_column
 from ..input_file import opened, opened_text
-from .loaded import Loaded, TableFile, is_number, matrix_columns, number_column
+from .loaded import Loaded, TableFile, is_number, matrix_columns
 
 #: The column of query numbers, where a file of rankings has them.
 QUERY = "qid"

@@ -11,7 +11,6 @@ from ...core.table import Table, by_names
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
 from ...data.external_stages import read_supplied
-from ...data.marginals import read_marginal
 from ...data.provenance import Provenance
 from ...moves.steps import Step, standing
 from ...search.isolated import is_isolated
@@ -22,6 +21,7 @@ from ...selectors.compatibility import notes_on_p_values
 from ..identity import stands
 from ..jobs import recorded, require
 from .fold import Fold
+from .marginal import read_marginal
 
 
 def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.errors import DataError
 from ...core.results import CIResults
-from ...data.arrow import joined, numbers_from_arrow
+from ...data.arrow import array_from_arrow, joined, numbers_from_arrow
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import opened, read_arrow, read_provenance, write_arrow, write_columns
 from ...data.provenance import Provenance
@@ -164,3 +164,11 @@ def write_marginal(
     if results is not None:
         columns = {"feature": features, **results.columns(), "risk_differences": differences}
     write_columns(path, columns, types, provenance)
+
+
+def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
+    """Return features and results of a ci_test artefact."""
+    names = list(_ROWS.columns)
+    table, provenance = read_arrow(path, names)
+    arrays = [array_from_arrow(table.column(name)) for name in names if name != "feature"]
+    return table.column("feature").to_pylist(), CIResults(*arrays), provenance
