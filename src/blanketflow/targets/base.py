@@ -32,6 +32,14 @@ class NullModel(Protocol):
         """Return twice the log likelihood gained by predictors `added`, (q, n), at least 0."""
         ...
 
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of the predictors, (k,), and their covariance matrix, (k, k).
+
+        The inverse of the information, times the dispersion by which likelihood ratios are divided. Needed if the card
+        names an effect.
+        """
+        ...
+
     def residuals(self) -> np.ndarray:
         """Return the score residual of each row under the null model, (n,): its derivative by the linear predictor.
 
