@@ -9,6 +9,14 @@ rows <- list()
 note <- function(table, fit, ratio, extra = NA) {
   rows[[length(rows) + 1]] <<- data.frame(table = table, fit = fit, ratio = ratio, extra = extra)
 }
+# Slopes with standard errors, whose squares are times a dispersion.
+slopes <- list()
+keep_slopes <- function(table, fit, dispersion = 1) {
+  x <- c("x1", "x2", "x3")
+  error <- sqrt(diag(vcov(fit))[x] * dispersion)
+  slopes[[length(slopes) + 1]] <<- data.frame(table = table, x = x, slope = coef(fit)[x], error = error)
+}
+above_1 <- function(fit) max(1, sum(residuals(fit, "pearson")^2) / fit$df.residual)
 exact <- coxph.control(eps = 1e-12, toler.chol = 1e-14, iter.max = 100)
 
 cox <- function(name, null, larger) {
@@ -16,6 +24,7 @@ cox <- function(name, null, larger) {
   small <- coxph(null, d, ties = "efron", control = exact)
   big <- coxph(larger, d, ties = "efron", control = exact)
   note(name, "coxph", 2 * (tail(big$loglik, 1) - tail(small$loglik, 1)))
+  keep_slopes(name, big)
   write.csv(data.frame(r = residuals(small, "martingale")), file.path(folder, paste0(name, "-residuals.csv")))
 }
 for (name in c("survival", "tied")) cox(name, Surv(time, event) ~ x1, Surv(time, event) ~ x1 + x2 + x3)
@@ -37,6 +46,7 @@ fits <- lapply(
   c(y ~ x1 + offset(log(exposure)), y ~ x1 + x2 + x3 + offset(log(exposure))),
   function(f) glm(f, poisson, d, control = control)
 )
+keep_slopes("poisson", fits[[2]], above_1(fits[[2]]))
 note("poisson", "glm", 2 * as.numeric(logLik(fits[[2]]) - logLik(fits[[1]])))
 
 for (name in c("negative-binomial", "large-counts")) {
@@ -45,6 +55,7 @@ for (name in c("negative-binomial", "large-counts")) {
     c(y ~ x1 + offset(log(exposure)), y ~ x1 + x2 + x3 + offset(log(exposure))),
     function(f) glm.nb(f, d, control = control, init.theta = 1)
   )
+  keep_slopes(name, fits[[2]], above_1(fits[[2]]))
   means <- fitted(glm(y ~ x1 + offset(log(exposure)), poisson, d, control = control))
   excess <- ((d$y - means)^2 - d$y) / means
   note(
@@ -59,21 +70,29 @@ likelihood <- sapply(fits, function(fit) {
   shape <- gamma.shape(fit, it.lim = 100, eps.max = 1e-12)$alpha
   sum(dgamma(d$y, shape, rate = shape / fitted(fit), log = TRUE))
 })
+shape <- gamma.shape(fits[[2]], it.lim = 100, eps.max = 1e-12)$alpha
+keep_slopes("gamma", fits[[2]], max(1, 1 / shape / summary(fits[[2]])$dispersion))
 note("gamma", "glm, gamma.shape", 2 * (likelihood[2] - likelihood[1]))
 
 d <- read("share")
 fits <- lapply(c(y ~ x1, y ~ x1 + x2 + x3), function(f) glm(f, quasibinomial, d, control = control))
+keep_slopes("share", fits[[2]])
 note("share", "glm", (fits[[1]]$deviance - fits[[2]]$deviance) / summary(fits[[2]])$dispersion)
 
 d <- read("ordered")
 d$y <- factor(d$y, ordered = TRUE)
 fits <- lapply(c(y ~ x1, y ~ x1 + x2 + x3), function(f) {
-  polr(f, d, method = "logistic", control = list(reltol = 1e-15, maxit = 1000))
+  polr(f, d, method = "logistic", Hess = TRUE, control = list(reltol = 1e-15, maxit = 1000))
 })
+keep_slopes("ordered", fits[[2]])
 note("ordered", "polr", 2 * as.numeric(logLik(fits[[2]]) - logLik(fits[[1]])))
 
 found <- do.call(rbind, rows)
 found$ratio <- sprintf("%.12g", found$ratio)
 found$extra <- sprintf("%.12g", found$extra)
 write.csv(found, file.path(folder, "found.csv"), row.names = FALSE)
+slopes <- do.call(rbind, slopes)
+slopes$slope <- sprintf("%.12g", slopes$slope)
+slopes$error <- sprintf("%.12g", slopes$error)
+write.csv(slopes, file.path(folder, "slopes.csv"), row.names = FALSE)
 cat(R.version.string, as.character(packageVersion("survival")), as.character(packageVersion("MASS")), sep = "\n")

@@ -65,8 +65,11 @@ def tables() -> dict[str, Columns]:
     }
 
 
-def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, list[float]], list[str]]:
-    """Return the fits of R, the martingale residuals of the null models, and the versions."""
+Slopes = dict[str, dict[str, list[float]]]
+
+
+def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, list[float]], Slopes, list[str]]:
+    """Return the fits of R, the martingale residuals of null models, slopes with standard errors, and the versions."""
     with TemporaryDirectory() as folder:
         for name, columns in found.items():
             with open(Path(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
@@ -78,6 +81,10 @@ def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, 
         for path in sorted(Path(folder).glob("*-residuals.csv")):
             with open(path, encoding="utf-8") as file:
                 residuals[path.stem.removesuffix("-residuals")] = [float(row["r"]) for row in csv.DictReader(file)]
+        slopes: Slopes = {}
+        with open(Path(folder, "slopes.csv"), encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                slopes.setdefault(row["table"], {})[row["x"]] = [float(row["slope"]), float(row["error"])]
         with open(Path(folder, "found.csv"), encoding="utf-8") as file:
             fits: list[dict[str, object]] = [
                 {
@@ -88,7 +95,7 @@ def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, 
                 }
                 for row in csv.DictReader(file)
             ]
-    return fits, residuals, run.stdout.splitlines()[-3:]
+    return fits, residuals, slopes, run.stdout.splitlines()[-3:]
 
 
 def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
@@ -135,7 +142,7 @@ def of_page(fits: list[dict[str, object]]) -> str:
 def main() -> None:
     """Write the tables, the answers and the page."""
     found = tables()
-    fits, residuals, versions = by_r(found)
+    fits, residuals, slopes, versions = by_r(found)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits += by_statsmodels(found)
@@ -149,6 +156,7 @@ def main() -> None:
         "tables": found,
         "fits": fits,
         "martingale_residuals": residuals,
+        "slopes": slopes,
     }
     text = json.dumps(record, separators=(",", ":"))
     (HERE / "regressions_recorded.json").write_text(text + "\n", encoding="utf-8")

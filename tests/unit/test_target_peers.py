@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from blanketflow.core.column import Column
+from blanketflow.core.table import Table
+from blanketflow.search.confirmation import ratios
 from blanketflow.targets import get_target_kind
 from blanketflow.targets.count import dispersion_z
 
@@ -54,8 +56,20 @@ def test_martingale_residuals_equal_those_of_r(name):
     assert model.residuals() == pytest.approx(np.array(RECORD["martingale_residuals"][name]), abs=1e-6)
 
 
+@pytest.mark.parametrize("name", RECORD["slopes"])
+def test_ratios_of_confirmed_members_equal_those_of_r(name):
+    target, _, _ = null_model(name)
+    columns = RECORD["tables"][name]
+    table = Table([Column(x, "numeric", np.array(columns[x])) for x in ("x1", "x2", "x3")])
+    found = ratios(table, target, ["x3", "x1", "x2"])
+    for x, (slope, error) in RECORD["slopes"][name].items():
+        width = 1.959963984540054 * error  # the 97.5 % point of the normal distribution
+        ends = np.std(columns[x], ddof=1) * np.array([slope, slope - width, slope + width])
+        assert found[x] == pytest.approx(np.exp(ends), rel=1e-5)
+
+
 def test_every_table_has_a_peer():
-    assert {fit["table"] for fit in RECORD["fits"]} == set(RECORD["tables"]) == set(KINDS)
+    assert {fit["table"] for fit in RECORD["fits"]} == set(RECORD["tables"]) == set(RECORD["slopes"]) == set(KINDS)
 
 
 def test_the_page_has_every_ratio():

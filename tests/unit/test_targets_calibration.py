@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 from blanketflow.core.column import Column
+from blanketflow.core.table import Table
+from blanketflow.search.confirmation import ratios
 from blanketflow.targets import get_target_kind
 
 #: Samples of each case; rejections at 0.05 and 0.2 outside these binomial bounds would be seen once in 10,000 cases.
@@ -82,6 +84,22 @@ def p_values(identifier, draw, n, given, samples=SAMPLES):
         model = kind.null_model(target, X[:given])
         found.append(stats.chi2.sf(model.likelihood_ratio(X[3:]), 1))
     return np.array(found)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("case", CASES)
+def test_intervals_of_ratios_cover_the_true_ratio(case):
+    identifier, draw = CASES[case]
+    kind, rng, covered = get_target_kind(identifier), np.random.default_rng(7), []
+    for _ in range(SAMPLES // 2):
+        X = rng.normal(size=(2, 400))
+        values, parts = draw(rng, 0.5 * X[0] - 0.3 * X[1])
+        columns = {name: Column(name, "numeric", np.asarray(cells, dtype=float)) for name, cells in parts.items()}
+        target = kind.column("drawn", Column("y", "numeric", np.asarray(values, dtype=float)), columns)
+        found = ratios(Table([Column("a", "numeric", X[0]), Column("b", "numeric", X[1])]), target, ["a", "b"])
+        true = {"a": np.exp(0.5 * X[0].std(ddof=1)), "b": np.exp(-0.3 * X[1].std(ddof=1))}
+        covered += [found[x][1] <= true[x] <= found[x][2] for x in "ab"]
+    assert stats.binomtest(sum(covered), len(covered), 0.95).pvalue > SURE, np.mean(covered)
 
 
 @pytest.mark.extended

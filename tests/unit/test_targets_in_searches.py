@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import d2_tweedie_score
 
 import blanketflow as bf
+from blanketflow.api.select_command import select
 from blanketflow.ci import get_ci_test
 from blanketflow.core.column import Column, TargetColumn
 from blanketflow.core.convert import as_table
@@ -14,7 +16,12 @@ from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning
 from blanketflow.core.numerics import standardised
 from blanketflow.core.table import Table
 from blanketflow.data.sources import read_source
-from blanketflow.search.confirmation import confirm_members
+from blanketflow.models import get_model
+from blanketflow.models.responses import response
+from blanketflow.reporting.formatting import NONE, number
+from blanketflow.reporting.report.dataset import blankets
+from blanketflow.search.confirmation import RATIO, confirm_members, ratios
+from blanketflow.selectors.judged.losses_of_kinds import losses_of
 from blanketflow.targets import as_numbers, get_target_kind
 from blanketflow.targets.forms import as_target, as_written, with_own_column
 from blanketflow.workflow.peek import peek
@@ -213,9 +220,42 @@ def test_residuals_order_rows_as_martingale_residuals_do():
 def test_select_judges_sets_and_fits_a_model_of_the_kind():
     frame, time, event = cohort(400, seed=2)
     found = bf.select(frame, structured(time, event))
-    assert {"a", "d"} <= set(found.features) and "R² of normal scores of the target's residuals" in found.verdict
+    assert {"a", "d"} <= set(found.features) and "with all: Uno's concordance 0.7" in found.verdict
     risk = found.estimator.predict(frame)
     assert np.corrcoef(risk, 0.9 * frame["a"] - 0.7 * frame["d"])[0, 1] > 0.8
+
+
+RNG = np.random.default_rng(5)
+SCORE = X["a"] - X["d"]
+JUDGED = {
+    "late": ({"time": TIME, "event": EVENT, "entry": TIME / 3}, "survival", "Harrell's concordance"),
+    "count": ({"count": RNG.poisson(np.exp(SCORE) * 2), "exposure": np.full(500, 2.0)}, "count", "explained deviance"),
+    "ordered": (np.searchsorted([-1, 1], SCORE + RNG.logistic(size=500)), "ordered", "ranked probability skill"),
+    "share": (1 / (1 + np.exp(RNG.normal(size=500) - SCORE)), "share", "explained deviance"),
+    "positive": (np.exp(SCORE) * RNG.exponential(size=500), "positive", "explained deviance"),
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_sets_are_judged_in_the_terms_of_the_kind(name):
+    y, kind, said = JUDGED[name]
+    found = bf.Auto(target_kind=kind, max_candidates=12).fit(X[["a", "d", "n0", "n1"]], y)
+    assert {"a", "d"} <= set(found.selected_features_) and f": {said} 0." in found.verdict_["sentence"]
+    chosen, corrected = (
+        next(row for row in found.verdict_["scores"] if row["model"] == model) for model in ("mean", "corrected")
+    )
+    assert 0.1 < corrected["chosen"] <= chosen["chosen"] < 0.9
+    assert {row["model"] for row in found.verdict_["scores"]} == {"linear", "boosted", "mean", "corrected"}
+
+
+def test_losses_are_explained_deviances_of_models_of_the_kind():
+    y, exposure = JUDGED["count"][0]["count"], RNG.uniform(1, 3, 500)
+    target = as_target("t", "y", {"count": y, "exposure": exposure}, "count")
+    losses, of_rows = losses_of(target), response(target, "count")
+    design = X[["a", "d"]].to_numpy()
+    model = get_model("poisson").build("count", 0).fit(design, of_rows)
+    wanted = d2_tweedie_score(y / exposure, model.predict(design), sample_weight=exposure, power=1)
+    assert 1 - losses(model, design, of_rows, of_rows).mean() == pytest.approx(wanted)
 
 
 def test_folds_hold_the_same_share_of_events():
@@ -388,6 +428,65 @@ def test_compare_evaluates_models_of_the_kind_and_equals_columns_of_one_table():
     means = beside.scores.set_index(["selector", "metric"])["mean"]
     assert means["none", "concordance"] == 0.5 and means["iamb", "uno-concordance"] > 0.7
     assert beside.blanket("iamb") == within.blanket("iamb")
+
+
+def test_confirmed_members_have_hazard_ratios_by_every_way_in(tmp_path):
+    frame, time, event = cohort(600, seed=6)
+    frame["h"] = frame["a"] + frame["d"] > 0
+    members = ["a", "d", "g", "h"]
+    found = bf.IAMB(confirm=0.5, include=members).fit(frame, structured(time, event)).confirmed_
+    own = found.set_index("feature")
+    assert (own["ratio"] > 1)["a"] and own.loc["d", "ratio_high"] < 1 and own.loc["g", ["ratio"]].isna().all()
+    assert (own["ratio_low"] < own["ratio"])[["a", "d", "h"]].all()
+    frame.assign(days=time, died=event).to_csv(tmp_path / "t.csv", index=False)
+    prior = {"include": members}
+    dataset = with_own_column("t", {"path": str(tmp_path / "t.csv"), "target": {"time": "days", "event": "died"}})
+    chosen = select({**dataset, **prior}, {"method": "iamb", "confirm": 0.5}, {}, 0)
+    pd.testing.assert_frame_equal(pd.DataFrame(chosen.confirmed), found)
+    said = {row["feature"]: chosen.why(row) for row in chosen.blanket}
+    low, high = (number(own.loc["a", end]) for end in ("ratio_low", "ratio_high"))
+    assert said["a"].endswith(f", hazard ratio {number(own.loc['a', 'ratio'])}, {low} to {high})")
+    assert "hazard" not in said["g"]
+    asked = {"iamb": {"method": "iamb", "confirm": 0.5}}
+    run = bf.compare(frame, structured(time, event), asked, include=members, folds=0, evaluation=0)
+    of_run = run.confirmed.set_index("feature")  # on rows of its own
+    assert (
+        of_run.loc["a", "ratio_low"] > 1 > of_run.loc["d", "ratio_high"] and of_run.loc["g", list(RATIO)].isna().all()
+    )
+    ratio, *ends = map(number, of_run.loc["a", list(RATIO)])
+    (section,) = blankets(run.run, "table")
+    at = section.table.headers.index("hazard ratio on rows left out")
+    cells = {row[0].text: row[at] for row in section.table.rows}
+    assert (cells["a"].text, cells["a"].detail) == (ratio, f"({' to '.join(ends)})")
+    assert cells["g"].text == NONE and not cells["g"].detail
+
+
+def test_ratios_are_per_standard_deviation_or_from_the_smaller_to_the_larger_of_two_values():
+    frame, time, event = cohort(300, seed=2)
+    table = survival_table(frame.assign(h=np.where(frame["a"] > 0, 3, 1), e=frame["b"] * 1e9 + 5), time, event)
+    found = ratios(table, table["y"], ["h", "e"])
+    coded = survival_table(frame.assign(h=frame["a"] > 0, e=frame["b"] / frame["b"].std()), time, event)
+    cox = get_target_kind("survival").null_model(coded["y"], np.array([coded[x].numbers() for x in "he"]))
+    slopes, covariance = cox.slopes()
+    ends = slopes + 1.959963984540054 * np.sqrt(np.diag(covariance)) * np.array([[0], [-1], [1]])
+    assert np.array([found["h"], found["e"]]) == pytest.approx(np.exp(ends).T, rel=1e-6)
+
+
+def test_no_ratio_is_made_up():
+    frame, time, event = cohort(300, seed=2)
+    frame["twice"], frame["one"] = 2 * frame["a"], 1.0
+    table = survival_table(frame, time, event)
+    found = ratios(table, table["y"], ["a", "twice", "b", "one"])
+    assert np.isnan([found["a"], found["twice"], found["one"]]).all() and not np.isnan(found["b"]).any()
+    ratio, *ends = ratios(table, table["y"], ["b"], np.arange(300) // 2)["b"]  # whose interval would be too narrow
+    assert ratio > 0 and np.isnan(ends).all()
+    few = survival_table(frame, time, np.arange(300) < 3)
+    assert np.isnan(ratios(few, few["y"], ["a", "b", "d"])["a"]).all()
+    sure = survival_table(frame.assign(x=event.astype(float)), time, event)  # its maximum is at infinity
+    ratio, low, high = ratios(sure, sure["y"], ["x", "b"])["x"]
+    assert ratio > 1e3 and low < 1 and high == np.inf
+    number = Column("y", "numeric", time)
+    assert np.isnan(ratios(table, number, ["a"])["a"]).all()
 
 
 def test_compare_confirms_members_as_fit_does():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..core.table import Column, Table, check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
 from ..data.columns import by_look
 from ..data.suspected_cells import warn_of_cells
-from ..search.confirmation import Confirmation, RepeatedConfirmation
+from ..search.confirmation import result_columns
 from ..search.sample import check_complete
 from ..search.search import Outcome
 from ..selectors.base import FoldOutcome
@@ -209,7 +209,5 @@ def confirmation_frame(outcome: Outcome | None = None) -> pd.DataFrame:
     """Return a row for each feature tested on left-out rows, with a column for each field of its result."""
     import pandas as pd
 
-    several = outcome is not None and outcome.search.confirm_splits > 1
-    kind = RepeatedConfirmation if several else Confirmation
-    rows = () if outcome is None else map(asdict, outcome.confirmed)
-    return pd.DataFrame(rows, columns=[field.name for field in fields(kind)])
+    names = result_columns(None) if outcome is None else outcome.confirmed_columns
+    return pd.DataFrame([] if outcome is None else outcome.confirmed_rows, columns=names)

@@ -142,8 +142,8 @@ def select(
     task : {"auto", "classification", "regression"}
         What the target is.
     target_kind : {"auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"}
-        Kind of the target. Sets are then judged by how well the normal scores of its residuals are predicted, and the
-        estimator is a model of this kind, such as Cox regression.
+        Kind of the target. Models of this kind, such as Cox regression, then judge the sets, by concordance, explained
+        deviance or the ranked probability score.
     include, exclude : list of str, optional
         Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
     feature_groups : dict of str to list of str, optional
@@ -263,7 +263,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..models.encode import USUAL
     from ..models.responses import response
     from ..selectors.judged.judged_round import panel_of
-    from ..targets import as_numbers, get_target_kind
+    from ..targets import as_numbers
     from ..targets.forms import as_target
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
@@ -288,15 +288,14 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     task = scored_as(selector.task_)
     if isinstance(of_kind, TargetColumn) and task != selector.task_:
         of_kind = as_numbers(of_kind)
-    if not isinstance(of_kind, TargetColumn):
+    if isinstance(of_kind, TargetColumn):
+        target, y = of_kind, response(of_kind, of_kind.target_kind)
+    else:
         column = column_from_array("y", np.asarray(y)) if of_kind is None else of_kind
-        asked = panel_of(target_column(column, task))[model]
+        target = target_column(column, task)
         if of_kind is not None:
             y = np.array(of_kind.levels, dtype=object)[of_kind.cells()] if of_kind.levels else of_kind.numbers()
-    else:
-        linear, *others = get_target_kind(of_kind.target_kind).models
-        asked, y = others[0] if model == "boosted" else linear, response(of_kind, of_kind.target_kind)
-    steps.append(("model", build_estimator(asked, task, selector.random_state)))
+    steps.append(("model", build_estimator(panel_of(target)[model], task, selector.random_state)))
     if weights is not None:
         rows = repeated_rows("select: sample_weight", weights, len(y))
         kept, y = (kept.iloc[rows] if hasattr(kept, "iloc") else kept[rows]), np.asarray(y)[rows]

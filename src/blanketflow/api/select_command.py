@@ -25,10 +25,11 @@ from ..data.gene_sets import gene_sets_asked
 from ..data.missing_markers import markers_told
 from ..data.sources import read_source
 from ..reporting.export import ExportedBlanket
-from ..reporting.formatting import fixed, metric_name, signed
+from ..reporting.formatting import fixed, metric_name, number, signed
 from ..search.sample import Sample
 from ..search.search import Outcome, Search
 from ..selectors.judged.verdict import rests_on_in_words
+from ..targets import get_target_kind
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import peek
 from ..workflow.plan import with_gene_sets
@@ -174,7 +175,14 @@ class Selection:
         own = next((one for one in self.confirmed if one["feature"] == row["feature"]), None)
         if own is None:
             return ""
-        return f"; {'' if own['confirmed'] else 'not '}confirmed (p = {own['p_value']:.2g})"
+        return f"; {'' if own['confirmed'] else 'not '}confirmed (p = {own['p_value']:.2g}{self._ratio(own)})"
+
+    def _ratio(self, own: Mapping[str, Any]) -> str:
+        if not own.get("ratio", 0.0) > 0:
+            return ""
+        low, high = own["ratio_low"], own["ratio_high"]
+        held = f", {number(low)} to {number(high)}" if low == low else ""
+        return f", {get_target_kind(self.task).card.effect} {number(own['ratio'])}{held}"
 
 
 def _in_words(given: list[str] | None) -> str:
@@ -230,7 +238,7 @@ def select(
         seed=seed,
         notes=outcome.notes,
         verdict=outcome.verdict,
-        confirmed=[asdict(one) for one in outcome.confirmed],
+        confirmed=outcome.confirmed_rows,
         search=search.as_dict(),
     )
 

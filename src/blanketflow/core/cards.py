@@ -85,7 +85,8 @@ class Card:
     misleads : str
         Tests: where p-values do not control the error rate, with measured rates. `select`, runs and reports show it.
     effect : str
-        Tests: the effect that `min_effect` limits, which does not grow with the rows, and its unit. Empty: none.
+        Tests: the effect that `min_effect` limits, which does not grow with the rows, and its unit. Kinds of targets:
+        the exponential of a coefficient, such as ``hazard ratio``. Empty: none.
     incomplete : tuple of str
         Tests: support of missing cells: ``pairwise`` (each test uses the rows complete for its columns),
         ``imputations`` (pooled over imputed copies).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -28,9 +28,11 @@ class Rows:
     columns: Mapping[str, Column]
     sometimes: Mapping[str, Column] = field(default_factory=dict)
 
-    def types(self, sometimes: bool = False) -> dict[str, str]:
-        """Return the type of each column; with `sometimes`, of the optional ones too."""
-        return {name: column.type for name, column in {**self.columns, **(self.sometimes if sometimes else {})}.items()}
+    def types(self, sometimes: bool | Collection[str] = False) -> dict[str, str]:
+        """Return the type of each column and of the optional ones, all with True, or else those in `sometimes`."""
+        asked = (self.sometimes if sometimes else ()) if isinstance(sometimes, bool) else sometimes
+        also = {name: column for name, column in self.sometimes.items() if name in asked}
+        return {name: column.type for name, column in {**self.columns, **also}.items()}
 
 
 #: Columns with the same meaning in all files.
@@ -93,6 +95,13 @@ COLUMNS = {
     ),
     "low": Column("double", "lower bound of the effect's 95 % interval"),
     "high": Column("double", "upper bound of it"),
+    "ratio": Column(
+        "double",
+        "targets of further kinds: hazard ratio, rate ratio, odds ratio or ratio of means given the other members, per "
+        "standard deviation of a number, or for the larger against the smaller of two values; null for more levels",
+    ),
+    "ratio_low": Column("double", "lower bound of the ratio's 95 % interval"),
+    "ratio_high": Column("double", "upper bound of it"),
     "confirmed": Column(
         "bool", "whether p <= 0.05 after Holm's correction for all members; with `confirm_splits`, by its rule"
     ),
@@ -160,7 +169,7 @@ ARTEFACTS = {
     "confirm": rows_of(
         "member of the final blanket, tested given the others on held-out rows",
         "feature statistic p_value effect low high confirmed",
-        sometimes="member splits",
+        sometimes="ratio ratio_low ratio_high member splits",
         statistic=Column("double", "generalised covariance measure; Hotelling's T² if there are several levels"),
         p_value=Column("double", "p-value of independence given the other members, 0 to 1, uncorrected"),
     ),

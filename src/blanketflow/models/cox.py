@@ -11,7 +11,7 @@ import numpy as np
 from ..core.cards import SURVIVAL, Card
 from ..core.parameters import integer, number
 from .base import LazyEstimator, Model
-from .penalised import PenalisedColumns, Point, maximum
+from .penalised import PenalisedColumns, maximum
 from .risk_sets import ProportionalHazards, RiskSets
 
 
@@ -66,16 +66,8 @@ class CoxRegression:
     def fit(self, X: np.ndarray, y: np.ndarray) -> CoxRegression:
         """Fit the coefficients and the baseline hazard."""
         columns, sets = PenalisedColumns(X), RiskSets(y)
-
-        def objective(at: np.ndarray) -> Point:
-            value, gradient, curvature = sets.likelihood(columns.rows, at)
-            return Point(
-                value - self.alpha / 2 * float(at @ at),
-                gradient - self.alpha * at,
-                curvature + self.alpha * np.eye(len(at)),
-            )
-
-        found = maximum(objective, np.zeros(columns.rows.shape[1]), self.max_iter)
+        start = np.zeros(columns.rows.shape[1])
+        found = maximum(lambda at: sets.likelihood(columns.rows, at).less(self.alpha, at), start, self.max_iter)
         self.scaler_, self.coef_ = columns.scaler, columns.of_columns(found)
         self.hazards_ = ProportionalHazards(y, self.predict(X))
         return self

@@ -19,6 +19,15 @@ class Point(NamedTuple):
     gradient: np.ndarray
     curvature: np.ndarray
 
+    def less(self, penalty: np.ndarray | float, at: np.ndarray) -> Point:
+        """Return the objective less half of the penalties, (k,) or one for all, times squared parameters `at`, (k,)."""
+        penalties = np.broadcast_to(penalty, at.shape)
+        return Point(
+            self.value - float(penalties @ at**2) / 2,
+            self.gradient - penalties * at,
+            self.curvature + np.diag(penalties),
+        )
+
 
 def maximum(objective: Callable[[np.ndarray], Point], start: np.ndarray, max_iter: int) -> np.ndarray:
     """Return the parameters that maximise a concave objective, whose value is -inf outside its domain.

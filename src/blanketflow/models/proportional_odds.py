@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -69,26 +70,9 @@ class ProportionalOddsRegression:
         columns, n_thresholds = PenalisedColumns(X), len(self.classes_) - 1
         start = np.zeros(n_thresholds + columns.rows.shape[1])
         start[:n_thresholds] = logit(np.cumsum(counts)[:-1] / len(codes))
-        # Each row lies between an upper and a lower threshold; classes at the ends have one of them.
-        upper, lower = (
-            np.hstack([codes[:, None] == at + np.arange(n_thresholds), -columns.rows]).astype(float) for at in (0, 1)
-        )
-        ends = codes == n_thresholds, codes == 0
+        likelihood = log_likelihood(columns.rows, codes, n_thresholds)
         penalty = np.where(np.arange(len(start)) < n_thresholds, 0.0, self.alpha)
-
-        def objective(at: np.ndarray) -> Point:
-            above, below = np.where(ends[0], np.inf, upper @ at), np.where(ends[1], -np.inf, lower @ at)
-            value, first, second = _log_probability(above, below)
-            gradient = upper.T @ first[0] + lower.T @ first[1]
-            curvature = upper.T @ (second[0][:, None] * upper) + lower.T @ (second[1][:, None] * lower)
-            mixed = upper.T @ (second[2][:, None] * lower)
-            return Point(
-                value - float(penalty @ at**2) / 2,
-                gradient - penalty * at,
-                curvature + mixed + mixed.T + np.diag(penalty),
-            )
-
-        found = maximum(objective, start, self.max_iter)
+        found = maximum(lambda at: likelihood(at).less(penalty, at), start, self.max_iter)
         self.scaler_ = columns.scaler
         self.thresholds_, self.coef_ = found[:n_thresholds], columns.of_columns(found[n_thresholds:])
         return self
@@ -104,6 +88,27 @@ class ProportionalOddsRegression:
         scores = self.scaler_.transform(X) @ self.coef_
         up_to = expit(self.thresholds_[None, :] - scores[:, None])
         return np.diff(up_to, axis=1, prepend=0.0, append=1.0)
+
+
+def log_likelihood(rows: np.ndarray, codes: np.ndarray, n_thresholds: int) -> Callable[[np.ndarray], Point]:
+    """Return the log likelihood of classes 0 .. `n_thresholds`, (n,), given rows, (n, d), as a function.
+
+    Its parameters are the thresholds and then the coefficients, as in `ProportionalOddsRegression`.
+    """
+    # Each row lies between an upper and a lower threshold; classes at the ends have one of them.
+    upper, lower = (np.hstack([codes[:, None] == at + np.arange(n_thresholds), -rows]).astype(float) for at in (0, 1))
+    ends = codes == n_thresholds, codes == 0
+
+    def at(parameters: np.ndarray) -> Point:
+        above = np.where(ends[0], np.inf, upper @ parameters)
+        below = np.where(ends[1], -np.inf, lower @ parameters)
+        value, first, second = _log_probability(above, below)
+        gradient = upper.T @ first[0] + lower.T @ first[1]
+        curvature = upper.T @ (second[0][:, None] * upper) + lower.T @ (second[1][:, None] * lower)
+        mixed = upper.T @ (second[2][:, None] * lower)
+        return Point(value, gradient, curvature + mixed + mixed.T)
+
+    return at
 
 
 def _log_probability(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.column import EVENT
+from .penalised import Point
 
 #: Smallest sum of a risk set, relative to the largest weight; its square must not vanish.
 SMALLEST = 1e-150
@@ -129,8 +130,8 @@ class RiskSets:
             squares[self.event] -= excess[self._last[self.event] - 1]
         return expected - self.event, np.maximum(expected - weights**2 * squares, 0.0)
 
-    def likelihood(self, X: np.ndarray, coefficients: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the log partial likelihood of a linear score, its gradient, (d,), and minus its Hessian, (d, d)."""
+    def likelihood(self, X: np.ndarray, coefficients: np.ndarray) -> Point:
+        """Return the log partial likelihood of a linear score, as a function of its coefficients, (d,)."""
         scores = X @ coefficients
         highest = scores.max(initial=-np.inf)
         weights = np.exp(scores - highest)
@@ -140,7 +141,7 @@ class RiskSets:
             value = -np.inf
         expected = weights * self._to_rows(1.0 / sums)
         means = self._by_event(weights[:, None] * X) / sums[:, None]
-        return value, X.T @ (self.event - expected), X.T @ (expected[:, None] * X) - means.T @ means
+        return Point(value, X.T @ (self.event - expected), X.T @ (expected[:, None] * X) - means.T @ means)
 
     def baseline(self, scores: np.ndarray) -> np.ndarray:
         """Return the logarithm of Breslow's cumulative baseline hazard at each of `times`, for given log hazards."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import partial
 from statistics import NormalDist
 from typing import Any
@@ -29,7 +29,7 @@ from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng, derive_seed
 from ..core.table import Column, Table
 from ..models.base import class_probabilities
-from ..models.encode import moderated
+from ..models.encode import design, moderate, moderated
 from ..selectors.base import FoldOutcome, worst_status
 from ..selectors.judged.portfolio import linear_model
 from ..selectors.learning import estimator_for, matrix_of
@@ -48,6 +48,8 @@ class Confirmation:
     `confirmed` means that it is at most 0.05 after Holm's correction. `effect` is the correlation of the residuals of
     feature and target, -1 to 1, with the 95 % interval `low` to `high`; Cramér's V of the residuals, 0 to 1, if one has
     more than two levels. Residuals of a survival target are martingale residuals, positive for early events.
+
+    `ratio`, with the 95 % interval `ratio_low` to `ratio_high`, is that of `ratios`: NaN for classes and numbers.
     """
 
     feature: str
@@ -57,6 +59,9 @@ class Confirmation:
     low: float
     high: float
     confirmed: bool
+    ratio: float = field(default=math.nan, kw_only=True)
+    ratio_low: float = field(default=math.nan, kw_only=True)
+    ratio_high: float = field(default=math.nan, kw_only=True)
 
 
 def confirm_members(
@@ -87,8 +92,18 @@ def confirm_members(
         variables.setdefault(group_of(member, feature_groups) or member, []).append(member)
     found = [given_the_others(features, target, columns, members, seed, groups) for columns in variables.values()]
     is_confirmed = np.array(holm([one.p_value for one in found])) <= LEVEL
+    of_members = ratios(features, target, members, groups)
     confirmations = {
-        member: Confirmation(member, one.statistic, one.p_value, one.effect, one.low, one.high, bool(confirmed))
+        member: Confirmation(
+            member,
+            one.statistic,
+            one.p_value,
+            one.effect,
+            one.low,
+            one.high,
+            bool(confirmed),
+            **dict(zip(RATIO, of_members[member], strict=True)),
+        )
         for columns, one, confirmed in zip(variables.values(), found, is_confirmed, strict=True)
         for member in columns
     }
@@ -161,6 +176,54 @@ def residuals_of_kind(target: TargetColumn, X: np.ndarray) -> np.ndarray:
     return kind.null_model(target, np.sqrt(target.n_rows) * basis).residuals()[:, np.newaxis]
 
 
+#: A ratio with its 95 % interval.
+RATIO = ("ratio", "ratio_low", "ratio_high")
+
+
+def ratios(
+    features: Table, target: Column, members: Sequence[str], groups: np.ndarray | None = None
+) -> dict[str, tuple[float, float, float]]:
+    """Return each member's hazard, rate or odds ratio or ratio of means, with its 95 % interval, for a further kind.
+
+    From one regression of the target's kind on all members, by Wald's method with the dispersion of its tests. Ratios
+    are per standard deviation of a number in these rows; of a column of two values for the larger against the smaller.
+    NaN for classes and numbers as targets, labels of more levels, combinations of other members, and if there are fewer
+    rows or events than parameters. Without interval if rows are dependent, with equal numbers in `groups`, (n,).
+    """
+    found = dict.fromkeys(members, (math.nan,) * 3)
+    kind = get_target_kind(target.target_kind) if isinstance(target, TargetColumn) else None
+    if kind is None or not kind.card.effect or not members:
+        return found
+    encoded, scale = design(moderate(features.select(members))), np.sqrt(target.n_rows)
+    columns = standardised(np.ascontiguousarray(encoded.matrix.T))
+    basis = orthonormal_basis(columns)
+    model = kind.null_model(target, scale * basis)
+    if model.size <= len(basis) + model.n_own:
+        return found
+    slopes, covariance = model.slopes()
+    to_columns = np.linalg.pinv(basis @ columns.T)  # slopes of the basis to those of columns with variance 1
+    is_told = np.abs((to_columns.T * (basis @ columns.T)).sum(axis=0) - 1.0) < ROUNDING
+    slopes, errors = slopes @ to_columns.T, np.sqrt(np.vecdot(to_columns @ covariance, to_columns))
+    if groups is not None and len(np.unique(groups)) < len(groups):
+        errors[:] = math.nan
+    for name, block in zip(members, encoded.blocks, strict=True):
+        cells = encoded.matrix[:, block.start]
+        if block.stop - block.start == 1 and is_told[block.start]:
+            is_binary = ((cells == cells.min()) | (cells == cells.max())).all()
+            step = (np.ptp(cells) if is_binary else cells.std(ddof=1)) / cells.std()
+            slope, width = slopes[block.start], WIDTH * errors[block.start]
+            with np.errstate(over="ignore"):  # of a column that separates rows with and without events
+                found[name] = tuple(np.exp(step * np.array([slope, slope - width, slope + width])).tolist())
+    return found
+
+
+def result_columns(target: Column | None, splits: int = 1) -> list[str]:
+    """Return the fields of the results for a target: the ratio of further kinds, what is told of several splits."""
+    has_ratio = isinstance(target, TargetColumn) and bool(get_target_kind(target.target_kind).card.effect)
+    kind = RepeatedConfirmation if splits > 1 else Confirmation
+    return [one.name for one in fields(kind) if has_ratio or one.name not in RATIO]
+
+
 def _by_linear_model(column: Column, y: np.ndarray, levels: np.ndarray | None) -> Any:
     def predict(X: np.ndarray, train: np.ndarray, out: np.ndarray, part: int) -> np.ndarray:
         fitted = estimator_for(linear_model(column), column, 0, X, train).fit(X[train], y[train])
@@ -210,6 +273,8 @@ SMALLEST_SHARE = 0.05
 PRICE = 1.0 - math.log(SMALLEST_SHARE)
 #: Rounding tolerance of shares and distances.
 ROUNDING = 1e-9
+#: Logarithm of about the largest number.
+LARGEST_LOG = 709.0
 
 
 @dataclass(frozen=True)
@@ -219,8 +284,8 @@ class RepeatedConfirmation(Confirmation):
     `statistic` and `effect` are medians over the `splits` that selected and tested it. `p_value`, by the quantile rule
     from all splits (1 where it was not tested), is not corrected for several features; `confirmed` means that it is at
     most 0.05 after each split's p-value was multiplied by its number of members. `low` to `high` is a 95 % interval:
-    the effects not rejected by the quantile rule, on Fisher's scale, NaN if all are rejected. `member` means that it is
-    in the selected set, that of the first split.
+    the effects not rejected by the quantile rule, on Fisher's scale, NaN if all are rejected. `ratio` is a median too,
+    and its interval that of its logarithm. `member` means that it is in the selected set, that of the first split.
     """
 
     member: bool
@@ -285,6 +350,7 @@ def combined(
             bool(is_confirmed[at[name]]),
             name in members,
             len(tested[name]),
+            **dict(zip(RATIO, _median_ratio(tested[name], n), strict=True)),
         )
         for name in names
         if name in members or is_confirmed[at[name]]
@@ -300,7 +366,22 @@ def interval(tested: Sequence[Confirmation], n_splits: int, is_signed: bool) -> 
     """
     lowest = -math.inf if is_signed or any(one.effect < 0 for one in tested) else 0.0
     centres = np.arctanh([one.effect for one in tested])
-    errors = (np.arctanh([one.high for one in tested]) - centres) / WIDTH
+    low, high = _held(centres, np.arctanh([one.high for one in tested]), n_splits, lowest)
+    return math.tanh(low), math.tanh(high)
+
+
+def _median_ratio(tested: Sequence[Confirmation], n_splits: int) -> tuple[float, float, float]:
+    """Return the median ratio of the splits that have one, with the `interval` of its logarithm; NaN if none has."""
+    known = np.array([(one.ratio, one.ratio_high) for one in tested if one.ratio > 0]).reshape(-1, 2)
+    if not len(known):
+        return (math.nan,) * 3
+    low, high = _held(*np.log(known.T), n_splits, -math.inf)
+    return float(np.median(known[:, 0])), math.exp(low), math.exp(high) if high < LARGEST_LOG else math.inf
+
+
+def _held(centres: np.ndarray, highest: np.ndarray, n_splits: int, lowest: float) -> tuple[float, float]:
+    """Return `interval` on a scale where each split's own is symmetric around its centre, up to `highest`."""
+    errors = (highest - centres) / WIDTH
     says_something = (errors > 0) | (centres != 0)  # of a split in which nothing was left of a column it is neither
     centres, errors = centres[says_something], errors[says_something]
     ranks = _ranks(n_splits)
@@ -310,7 +391,7 @@ def interval(tested: Sequence[Confirmation], n_splits: int, is_signed: bool) -> 
     far = np.abs(candidates[:, np.newaxis] - centres) * (1.0 - ROUNDING)  # (candidate, split)
     n_rejecting = (far[:, np.newaxis, :] > np.multiply.outer(widths, errors)).sum(axis=2)  # (candidate, rank)
     held = candidates[(n_rejecting < ranks).all(axis=1)]
-    return (math.tanh(held.min()), math.tanh(held.max())) if len(held) else (math.nan, math.nan)
+    return (float(held.min()), float(held.max())) if len(held) else (math.nan, math.nan)
 
 
 def _ranks(n: int) -> np.ndarray:

@@ -36,7 +36,7 @@ from ..selectors.compatibility import (
 from ..selectors.external import External
 from ..targets import as_read
 from .aggregate import Aggregate, aggregate, check_rule
-from .confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
+from .confirmation import Confirmation, are_signed, combined, confirm_members, result_columns, selected_again
 from .run_fold import fold_seed, run_fold
 from .sample import Sample, as_sample, filled
 from .workers import MANY, n_workers
@@ -453,6 +453,16 @@ class Outcome:
     warned: list[Counts] = field(default_factory=list)
     confirmed: Sequence[Confirmation] = ()
     doubts: list[str] = field(default_factory=list)
+
+    @property
+    def confirmed_columns(self) -> list[str]:
+        """Names of what is told of each confirmed feature."""
+        return result_columns(self.sample.target, self.search.confirm_splits)
+
+    @property
+    def confirmed_rows(self) -> list[dict[str, Any]]:
+        """What is told of each confirmed feature, by `confirmed_columns`."""
+        return [{name: getattr(one, name) for name in self.confirmed_columns} for one in self.confirmed]
 
     @property
     def notes(self) -> list[str]:

@@ -60,6 +60,14 @@ class NullModel(Protocol):
         """
         ...
 
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of the predictors, (k,), and their covariance matrix, (k, k).
+
+        The inverse of the information, times the dispersion by which likelihood ratios are divided. Needed if the card
+        names an effect.
+        """
+        ...
+
     @abstractmethod
     def residuals(self) -> np.ndarray:
         """Return the score residual of each row under the null model: its derivative by the linear predictor.

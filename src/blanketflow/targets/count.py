@@ -15,7 +15,7 @@ from ..core.column_checks import identifier_kind
 from ..core.errors import DataError
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_where
-from .means import MeanRegression, mean_of_squares
+from .means import MeanRegression, inverse, mean_of_squares
 
 #: Above this quantile of the standard normal distribution, the test of dispersion rejects Poisson counts: 0.05.
 OVERDISPERSED = 1.6448536269514722
@@ -78,13 +78,25 @@ class CountModel:
             start = np.array([*slopes, *np.zeros(len(added)), log_dispersion])
             design = np.vstack([self._poisson.design, added])
             loss, coefficients, _ = self._negative_binomial(design, start)
-            means = np.exp(coefficients[:-1] @ design + self._poisson.offset)
-            variances = means + math.exp(coefficients[-1]) * means**2
         else:
             more = self._poisson.with_more(added)
-            loss, design = more.loss, more.design
-            variances = means = np.exp(more.linear_predictor())
+            loss, design, coefficients = more.loss, more.design, more.coefficients
+        means, variances = self._moments(design, coefficients)
         return max(2.0 * (self._loss - loss), 0.0), mean_of_squares(counts - means, variances, len(design))
+
+    def _moments(self, design: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean and the variance of each row, (n,) both."""
+        slopes, log_dispersion = coefficients[: len(design)], coefficients[len(design) :]
+        means = np.exp(slopes @ design + self._poisson.offset)
+        return means, means + np.exp(log_dispersion).sum() * means**2
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
+        design, counts = self._poisson.design, self._poisson.y
+        means, variances = self._moments(design, self._coefficients)
+        dispersion = max(mean_of_squares(counts - means, variances, len(design)), 1.0)
+        information = (means**2 / variances * design) @ design.T
+        return self._coefficients[1 : len(design)], dispersion * inverse(information)[1:, 1:]
 
     def residuals(self) -> np.ndarray:
         """Return y - m, (n,), of negative binomial counts divided by 1 + dispersion x m."""
@@ -122,6 +134,7 @@ class Count(TargetKind):
         "or negative binomial ones if a test of dispersion asks for them.",
         reference="Cameron, Trivedi (1990), Journal of Econometrics 46, 347-364, doi:10.1016/0304-4076(90)90014-K",
         tasks=(COUNT,),
+        effect="rate ratio",
     )
     own: ClassVar[str] = "count"
     models: ClassVar[tuple[str, ...]] = ("poisson", "lightgbm")

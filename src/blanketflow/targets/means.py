@@ -44,9 +44,25 @@ class MeanRegression:
         self.scores = np.empty(len(self.y))
         self.loss = fit_means(self.family, self.design, self.y, self.offset, self.coefficients, self.scores)
 
+    def slopes(self, weights: np.ndarray, dispersion: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients but for the intercept, (k,), and their covariance, (k, k), from weights of rows."""
+        return self.coefficients[1:], dispersion * inverse((weights * self.design) @ self.design.T)[1:, 1:]
+
     def linear_predictor(self) -> np.ndarray:
         """Return the linear predictor of each row, (n,), with the offset."""
         return self.coefficients @ self.design + self.offset
+
+
+def inverse(information: np.ndarray) -> np.ndarray:
+    """Return the inverse of an information matrix, (k, k); NaN if it is singular.
+
+    >>> inverse(np.diag([2.0, 4.0])).tolist(), inverse(np.zeros((1, 1))).tolist()
+    ([[0.5, 0.0], [0.0, 0.25]], [[nan]])
+    """
+    try:
+        return np.linalg.inv(information)
+    except np.linalg.LinAlgError:
+        return np.full(information.shape, np.nan)
 
 
 def mean_of_squares(residuals: np.ndarray, variances: np.ndarray, n_coefficients: int) -> float:

@@ -14,8 +14,10 @@ from ..core.column_checks import tokens
 from ..core.errors import DataError
 from ..core.in_yaml import in_yaml
 from ..core.printable import listed
+from ..models.proportional_odds import log_likelihood
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_missing, refuse_where
+from .means import inverse
 
 #: Most classes of whole numbers.
 MOST_CLASSES = 20
@@ -58,6 +60,12 @@ class ProportionalOddsModel:
         """Return twice the log likelihood gained by predictors `added`, (q, n)."""
         start = np.concatenate([self.coefficients, np.zeros(len(added))])
         return max(2.0 * (self._loss - self._fitted(np.vstack([self._design, added]), start)[0]), 0.0)
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
+        likelihood = log_likelihood(self._design.T, self.classes, self.n_own)
+        covariance = inverse(likelihood(self.coefficients).curvature)
+        return self.coefficients[self.n_own :], covariance[self.n_own :, self.n_own :]
 
     def residuals(self) -> np.ndarray:
         """Return the probability of lower classes minus that of higher ones, (n,) (Li and Shepherd 2012).
@@ -125,6 +133,7 @@ class Ordered(TargetKind):
         summary="Classes with an order, such as grades; likelihood ratios of proportional odds regressions.",
         reference="McCullagh (1980), J. R. Statist. Soc. B 42, 109-142, doi:10.1111/j.2517-6161.1980.tb01109.x",
         tasks=(ORDERED,),
+        effect="odds ratio",
     )
     models: ClassVar[tuple[str, ...]] = ("proportional-odds", "lightgbm")
 

@@ -54,12 +54,20 @@ class GammaModel:
         """
         more = self._regression.with_more(added)
         shape, reached = fitted_shape(more.loss / self.size)
-        dispersion = shape * mean_of_squares(more.scores, np.ones(1), len(more.design))
-        return max(2.0 * self.size * (reached - self._log_likelihood), 0.0), dispersion
+        return max(2.0 * self.size * (reached - self._log_likelihood), 0.0), shape * _pearson(more)
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
+        own = self._regression
+        return own.slopes(np.ones(len(own.y)), max(1.0 / self.shape, _pearson(own)))
 
     def residuals(self) -> np.ndarray:
         """Return shape x (y / m - 1), (n,)."""
         return self.shape * self._regression.scores
+
+
+def _pearson(regression: MeanRegression) -> float:
+    return mean_of_squares(regression.scores, np.ones(1), len(regression.design))
 
 
 def fitted_shape(loss: float) -> tuple[float, float]:
@@ -102,6 +110,7 @@ class Positive(TargetKind):
         "regressions with a log link.",
         reference="McCullagh, Nelder (1989), Generalized Linear Models, chapter 8, doi:10.1007/978-1-4899-3242-6",
         tasks=(POSITIVE,),
+        effect="ratio of means",
     )
     models: ClassVar[tuple[str, ...]] = ("gamma", "lightgbm")
 

@@ -41,12 +41,21 @@ class ShareModel:
         """Return twice the quasi-likelihood gained by predictors `added`, (q, n), divided by the dispersion."""
         more = self._regression.with_more(added)
         gained = max(2.0 * (self._regression.loss - more.loss), 0.0)
-        roots = 0.5 / np.cosh(np.minimum(np.abs(more.linear_predictor()) / 2.0, 150.0))  # of m (1 - m)
-        return gained / mean_of_squares(more.scores, roots**2, len(more.design)) if gained else 0.0
+        return gained / mean_of_squares(more.scores, variances(more), len(more.design)) if gained else 0.0
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
+        own, of_rows = self._regression, variances(self._regression)
+        return own.slopes(of_rows, mean_of_squares(own.scores, of_rows, len(own.design)))
 
     def residuals(self) -> np.ndarray:
         """Return y - m, (n,)."""
         return self._regression.scores
+
+
+def variances(regression: MeanRegression) -> np.ndarray:
+    """Return m (1 - m) of each row's mean m, (n,)."""
+    return (0.5 / np.cosh(np.minimum(np.abs(regression.linear_predictor()) / 2.0, 150.0))) ** 2
 
 
 @dataclass
@@ -61,6 +70,7 @@ class Share(TargetKind):
         reference="Papke, Wooldridge (1996), Journal of Applied Econometrics 11, 619-632, "
         "doi:10.1002/(SICI)1099-1255(199611)11:6<619::AID-JAE418>3.0.CO;2-1",
         tasks=(SHARE,),
+        effect="odds ratio",
     )
     models: ClassVar[tuple[str, ...]] = ("fractional-logit", "lightgbm")
 

@@ -13,9 +13,11 @@ from ..core.column import Column, TargetColumn
 from ..core.errors import DataError
 from ..core.follow_up_names import is_time, says_follow_up, says_time
 from ..core.printable import listed
-from ..models.risk_sets import STRATA, places_at_risk
+from ..models.responses import response
+from ..models.risk_sets import STRATA, RiskSets, places_at_risk
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_missing, refuse_where
+from .means import inverse
 
 #: Fewest events that a regression can use.
 FEWEST_EVENTS = 2
@@ -34,6 +36,7 @@ class CoxModel:
     def __init__(self, target: TargetColumn, predictors: np.ndarray) -> None:
         from ..kernels.cox import fit_cox  # numba takes half a second to import: only if needed
 
+        self._target, self._predictors = target, predictors
         first, last = at_risk(target)
         self._order = np.argsort(-last, kind="stable")
         self._first, self._last = first[self._order], last[self._order]
@@ -59,6 +62,11 @@ class CoxModel:
         found = np.empty(len(self._order))
         found[self._order] = self._died - self._hazards
         return found
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
+        sets = RiskSets(response(self._target, SURVIVAL))
+        return self._coefficients, inverse(sets.likelihood(self._predictors.T, self._coefficients).curvature)
 
 
 def at_risk(target: TargetColumn) -> tuple[np.ndarray, np.ndarray]:
@@ -123,6 +131,7 @@ class Survival(TargetKind):
         reference="Cox (1972), J. R. Statist. Soc. B 34, 187-220, doi:10.1111/j.2517-6161.1972.tb00899.x; ties: Efron "
         "(1977), JASA 72, 557-565, doi:10.1080/01621459.1977.10480613",
         tasks=(SURVIVAL,),
+        effect="hazard ratio",
     )
     own: ClassVar[str] = "time"
     models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")

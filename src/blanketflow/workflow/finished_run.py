@@ -39,7 +39,7 @@ def finished_run(
     asked = json.loads(spec)
     known = collect.cards(cards)
     supplied = [name for name, s in asked["selectors"].items() if s.get("supplied") == "shrink"]
-    found = {**discover("blanketflow.selectors"), **discover("blanketflow.ci")}
+    declared = {**discover("blanketflow.selectors"), **discover("blanketflow.ci"), **discover("blanketflow.targets")}
     return Run(
         tables=tables,
         folds=collect.selections(by_fold),
@@ -48,7 +48,7 @@ def finished_run(
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
         cards={name: known[name] | _prior(asked["datasets"][name]) for name in asked["order"]["datasets"]},
         selectors=_selectors(asked),
-        method_cards={identifier: method.card for identifier, method in found.items()},
+        method_cards={identifier: found.card for identifier, found in declared.items()},
         provenance={
             "blanketflow": __version__,
             "python": platform.python_version(),

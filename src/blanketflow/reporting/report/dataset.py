@@ -143,6 +143,7 @@ def _warnings(run: Run, dataset: str) -> list[str]:
 MAX_NAMES = 30
 #: Text columns of a blanket.
 STAND_INS = "stand-ins"
+RATIO = "ratio"
 TEXTS = ("role", "feature group", "confirmed", STAND_INS)
 _PRIOR = {"include": "Included", "exclude": "Excluded"}
 
@@ -249,6 +250,10 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
     tested = run.confirmed(dataset, selector).set_index("feature")
     if len(tested):
         columns["effect on rows left out"] = [_effect(tested.loc[name]) for name in names]
+        if RATIO in tested.columns and tested[RATIO].notna().any():
+            columns[f"{run.method_cards[run.cards[dataset]['task']].effect} on rows left out"] = [
+                _ratio(tested.loc[name]) for name in names
+            ]
         n_splits = run.selectors[selector].get("confirm_splits", 1)
         if n_splits > 1:
             columns["splits"] = [Cell(f"{tested.loc[name, 'splits']} of {n_splits}") for name in names]
@@ -284,6 +289,13 @@ def _effect(tested: pd.Series) -> Cell:
     held = f"{signed(tested['low'])} to {signed(tested['high'])}" if known else "splits disagree"
     detail = f"({held}), p = {tested['p_value']:.2g}"
     return Cell(signed(tested["effect"]), detail, value=tested["effect"])
+
+
+def _ratio(tested: pd.Series) -> Cell:
+    """Return the ratio of a member on the left-out rows, with its interval."""
+    known = tested["ratio_low"] == tested["ratio_low"]
+    held = f"({number(tested['ratio_low'])} to {number(tested['ratio_high'])})" if known else ""
+    return Cell(number(tested[RATIO]), held, value=tested[RATIO])
 
 
 def _bar(value: float | None, top: float) -> float | None:

@@ -222,7 +222,7 @@ def confirmed_table(confirmed: pd.DataFrame) -> pd.DataFrame:
         confirmed = confirmed.assign(
             member=confirmed["member"].where(~one, True), splits=confirmed["splits"].where(~one, 1)
         )
-    return typed_frame(confirmed.to_dict("records"), CONFIRMED.types(has_splits))
+    return typed_frame(confirmed.to_dict("records"), CONFIRMED.types(confirmed.columns))
 
 
 def confirmed_in_words(confirmed: pd.DataFrame) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ...core.rows import seed_of_split
@@ -13,7 +13,7 @@ from ...data.artefacts import read_columns, write_rows
 from ...data.provenance import STATUSES, Provenance
 from ...data.splits import FINAL
 from ...data.storage import read_features
-from ...search.confirmation import Confirmation, are_signed, combined, confirm_members, selected_again
+from ...search.confirmation import Confirmation, are_signed, combined, confirm_members, result_columns, selected_again
 from ...search.sample import Sample
 from ...search.search import Search
 from ..jobs import passed_on, recorded
@@ -56,8 +56,9 @@ def confirm_blanket(
             groups = fold.prior().of(stored.features.names, dataset, stored.target.name).feature_groups
             signed = are_signed(stored.features, stored.target, groups)
             found = combined(by_split, members, signed, groups)
-    types = ARTEFACTS["confirm"].types(n_splits > 1)
-    write_rows(confirmed, [tuple(asdict(one)[name] for name in types) for one in found], types, provenance)
+    told = result_columns(read_features(table).target, n_splits)
+    types = ARTEFACTS["confirm"].types(told)
+    write_rows(confirmed, [tuple(getattr(one, name) for name in types) for one in found], types, provenance)
 
 
 def _tested(fold: Fold, members: Sequence[str]) -> list[Confirmation]:
