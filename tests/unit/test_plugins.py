@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import yaml
 
 import blanketflow as bf
 from blanketflow import plugins
+from blanketflow.cli import main
 from blanketflow.core.registry import further_table
 from blanketflow.models import get_model
+from blanketflow.targets import get_target_kind
 
 REPO = Path(__file__).parents[2]
 PAGE = (REPO / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -45,7 +48,7 @@ def table(n=300):
 
 
 def test_the_page_has_a_plug_in_of_each_kind_and_lists_every_name():
-    assert list(MODULES) == ["my_methods", "my_tests", "my_models", "my_tables", "my_readers"]
+    assert list(MODULES) == ["my_methods", "my_tests", "my_models", "my_kinds", "my_tables", "my_readers"]
     listed = PAGE.split("## Stable names")[1].split("\n## ")[0]
     assert {name for name in plugins.__all__ if f"`{name}`" not in listed} == set()
     assert all(hasattr(plugins, name) for name in plugins.__all__)
@@ -93,6 +96,77 @@ def test_a_model_of_ones_own():
     assert model.build("classification", seed=0).fit(X.to_numpy(), y).score(X.to_numpy(), y) > 0.8
     with pytest.raises(plugins.UnsupportedError, match="regression"):
         model.build("regression", seed=0)
+
+
+def sown(n=500):
+    """Return two causes of a share of successes, a child of one of them, and noise; successes and trials."""
+    rng = np.random.default_rng(3)
+    a, b, noise = rng.normal(size=(3, n))
+    trials = rng.integers(5, 20, n)
+    successes = rng.binomial(trials, 1 / (1 + np.exp(-0.6 * a + 0.5 * b)))
+    return pd.DataFrame({"a": a, "b": b, "c": a + rng.normal(size=n), "noise": noise}), successes, trials
+
+
+KIND = "my_kinds:Successes"
+
+
+def test_a_kind_of_target_of_ones_own_is_a_binomial_regression():
+    import statsmodels.api as sm
+
+    X, successes, trials = sown(60)
+    rows = ((X - X.mean()) / X.std(ddof=0)).to_numpy().T
+    kind = get_target_kind(KIND)
+    columns = {name: plugins.Column(name, "integer", cells) for name, cells in (("y", successes), ("trials", trials))}
+    model = kind.null_model(kind.column("demo", columns["y"], {"trials": columns["trials"]}), rows[:1])
+    outcomes = np.column_stack([successes, trials - successes])
+    fits = [sm.GLM(outcomes, sm.add_constant(rows[:k].T), family=sm.families.Binomial()).fit(tol=1e-12) for k in (1, 4)]
+    assert model.likelihood_ratio(rows[1:]) == pytest.approx(2 * (fits[1].llf - fits[0].llf), rel=1e-6)
+    assert model.residuals() == pytest.approx(successes - trials * fits[0].fittedvalues, abs=1e-6)
+
+
+@pytest.mark.parametrize("test", ["auto", "lr-mixed", "spline", "gcm"])
+def test_a_kind_of_ones_own_is_searched_by_every_test_of_further_kinds(test):
+    X, successes, trials = sown()
+    found = bf.IAMB(ci_test=test, alpha=0.001, target_kind=KIND).fit(X, {"successes": successes, "trials": trials})
+    assert set(found.selected_features_) == {"a", "b"} and found.task_ == KIND
+
+
+def test_a_kind_of_ones_own_by_every_way_in(tmp_path, capsys):
+    X, successes, trials = sown()
+    y = {"successes": successes, "trials": trials}
+    ranked = bf.MRMR(n_features=2, target_kind=KIND).fit(X, y)
+    assert f"mrmr reads the {KIND} target as a number: the normal scores of its residuals" in ranked.notes_
+    chosen = bf.select(X, y, target_kind=KIND)
+    assert set(chosen.features) == {"a", "b"} and len(chosen.estimator.predict(X)) == len(X)
+    selectors = {"iamb": {"method": "iamb", "alpha": 0.001}}
+    asked = {"folds": 0, "evaluation": 2, "models": ["ridge"]}
+    beside = bf.compare(X, y, selectors, target_kind=KIND, **asked)
+    names = {"successes": "germinated", "trials": "sown"}
+    within = bf.compare(X.assign(germinated=successes, sown=trials), names, selectors, target_kind=KIND, **asked)
+    pd.testing.assert_frame_equal(beside.scores, within.scores)
+    assert set(within.blanket("iamb")) == {"a", "b"}
+    means = within.scores.set_index(["selector", "metric"])["mean"]
+    assert means["iamb", "r2"] > 0.2 and abs(means["none", "r2"]) < 0.05
+    X.assign(germinated=successes, sown=trials).to_csv(tmp_path / "sown.csv", index=False)
+    written = ["target={successes: germinated, trials: sown}", f"target_kind={KIND}"]
+    arguments = ["select", str(tmp_path / "sown.csv"), "--method", "iamb", "--set", "alpha=0.001", "--json"]
+    assert main([*arguments, *(part for key in written for part in ("--data-set", key))]) == 0
+    assert {row["feature"] for row in json.loads(capsys.readouterr().out)["blanket"]} == {"a", "b"}
+
+
+def test_what_is_no_kind_of_target_is_refused():
+    X, successes, trials = sown(50)
+    y = {"successes": successes, "trials": trials - 5}
+    with pytest.raises(plugins.DataError, match="IAMB: column 'successes' must hold 0 to as many successes as there"):
+        bf.IAMB(target_kind=KIND).fit(X, y)
+    with pytest.raises(plugins.ConfigError, match=r"my_models:Discriminant is no kind of target. Derive it from"):
+        bf.IAMB(target_kind="my_models:Discriminant").fit(X, successes)
+    with pytest.raises(plugins.ConfigError, match="'my_kinds:Succeses' cannot be imported"):
+        bf.IAMB(target_kind="my_kinds:Succeses").fit(X, y)
+    with pytest.raises(plugins.UnsupportedError, match=f"g2 does not test {KIND} targets: set ci_test to auto"):
+        bf.IAMB(ci_test="g2", target_kind=KIND).fit(X, {"successes": successes, "trials": trials})
+    with pytest.raises(plugins.ParameterError, match=r"target_kind is 'surviva', but must be one of .*Did you mean"):
+        bf.IAMB(target_kind="surviva").fit(X, successes)
 
 
 def test_a_result_table_of_ones_own():

@@ -37,8 +37,10 @@ SHARED: dict[str, Parameter] = {
     "task": Parameter("choice", 'What y is; "auto" looks at its values.', choices=("auto", CLASSIFICATION, REGRESSION)),
     "target_kind": Parameter(
         "choice",
-        'Kind of the target: classes or numbers as in `task`, or one of its own tests. "auto" takes those of `task`.',
+        'Kind of the target: classes or numbers as in `task`, or one of its own tests, also ``"module:Class"``. "auto" '
+        "takes those of `task`.",
         choices=("auto", *TARGET_KINDS),
+        more=tuple,
     ),
     "random_state": Parameter("any", "Seed of all random numbers; None draws a new seed."),
     "time_limit": Parameter(
@@ -175,7 +177,14 @@ def _type(name: str, parameter: Parameter) -> tuple[str, str]:
     """Return the type of a parameter as Python code, and with its range in words."""
     if parameter.kind == "choice":
         choices = ", ".join(code(choice) for choice in parameter.choices)
-        return f"Literal[{choices}]", f"{{{choices}}}"
+        return (
+            (f"Literal[{choices}] | str", f"{{{choices}}} or str")
+            if parameter.more
+            else (
+                f"Literal[{choices}]",
+                f"{{{choices}}}",
+            )
+        )
     if parameter.kind == "any":
         return _OPEN.get(name, ("Any", "object"))
     annotation, words = _TYPES[parameter.kind]

@@ -150,9 +150,9 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     fold_rows: Literal["train", "part"] = "train"
     aggregate: str | Mapping[str, float] = "best-blanket"
     task: Literal["auto", "classification", "regression"] = "auto"
-    target_kind: Literal[
-        "auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"
-    ] = "auto"
+    target_kind: (
+        Literal["auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"] | str
+    ) = "auto"
     random_state: int | np.random.RandomState | None = 0
     time_limit: float | None = None
     max_tests: int | None = None

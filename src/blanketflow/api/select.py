@@ -254,6 +254,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
+    from ..core.cards import scored_as
     from ..core.column import TargetColumn
     from ..core.convert import repeated_rows
     from ..core.table import column_from_array
@@ -262,7 +263,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..models.encode import USUAL
     from ..models.responses import response
     from ..selectors.judged.judged_round import panel_of
-    from ..targets import get_target_kind
+    from ..targets import as_numbers, get_target_kind
     from ..targets.forms import as_target
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
@@ -284,14 +285,18 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
         of_columns = {"powers": np.where(np.abs(powers) > USUAL, powers, 0)}
         steps.append(("scale", FunctionTransformer(_scaled, kw_args=of_columns)))
     of_kind = as_target("select", "y", y, selector.target_kind)
+    task = scored_as(selector.task_)
+    if isinstance(of_kind, TargetColumn) and task != selector.task_:
+        of_kind = as_numbers(of_kind)
     if not isinstance(of_kind, TargetColumn):
-        classes = column_from_array("y", np.asarray(y)) if of_kind is None else of_kind
-        asked = panel_of(target_column(classes, selector.task_))[model]
-        y = y if of_kind is None else np.array(of_kind.levels, dtype=object)[of_kind.cells()]
+        column = column_from_array("y", np.asarray(y)) if of_kind is None else of_kind
+        asked = panel_of(target_column(column, task))[model]
+        if of_kind is not None:
+            y = np.array(of_kind.levels, dtype=object)[of_kind.cells()] if of_kind.levels else of_kind.numbers()
     else:
         linear, *others = get_target_kind(of_kind.target_kind).models
         asked, y = others[0] if model == "boosted" else linear, response(of_kind, of_kind.target_kind)
-    steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
+    steps.append(("model", build_estimator(asked, task, selector.random_state)))
     if weights is not None:
         rows = repeated_rows("select: sample_weight", weights, len(y))
         kept, y = (kept.iloc[rows] if hasattr(kept, "iloc") else kept[rows]), np.asarray(y)[rows]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config.identifiers import IDENTIFIER, LONGEST_ID
-from ..core.cards import CLASSIFICATION, FURTHER_KINDS
+from ..core.cards import CLASSIFICATION, is_further_kind
 from ..core.in_yaml import in_yaml
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
@@ -80,8 +80,8 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
 
 def _models(task: str) -> list[str]:
     """Return the models that score the blankets."""
-    if task in FURTHER_KINDS:
-        return [*get_target_kind(task).models]
+    if is_further_kind(task) and (suited := get_target_kind(task).models):
+        return [*suited]
     return [*(["logistic", "naive-bayes"] if task == CLASSIFICATION else ["ridge"]), "tree", "svm", "knn"]
 
 
@@ -175,7 +175,7 @@ def _text(
 
 def _kind_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
     """Return the line on the task, and a comment if the target looks like one of a further kind."""
-    if seen.task in FURTHER_KINDS:
+    if is_further_kind(seen.task):
         return []
     told = [] if "task" in spec else [f"    task: {seen.task}   # {printable(seen.task_reason)}"]
     told += [f"    # {one.key}   # {printable(one.said)}" for one in seen.to_settle if one.kind == "target-kind"]

@@ -147,7 +147,7 @@ class UnboundTest(Configurable):
         limit = self.card.max_classes
         if isinstance(column, TargetColumn):
             return (
-                None if column.target_kind in self.card.tasks else f"{column.name!r} is a {column.target_kind} target"
+                None if self.card.accepts(column.target_kind) else f"{column.name!r} is a {column.target_kind} target"
             )
         if column.kind in self.card.kinds or (column.kind == CATEGORICAL and limit and len(column.levels) <= limit):
             return None

@@ -140,9 +140,11 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter(
             "choice",
-            "What the target is, if it is neither classes nor plain numbers: it has its own tests, models and metrics.",
+            "What the target is, if it is neither classes nor plain numbers: it has its own tests, models and metrics; "
+            "or a class of yours, module:Class (docs/extending.md).",
             choices=TARGET_KINDS,
             nullable=True,
+            more=tuple,  # no package registers kinds
         ),
     ),
     "target_path": (None, Parameter("text", "File with the target of an npz table.", nullable=True)),

@@ -13,6 +13,26 @@ TASKS = (CLASSIFICATION, REGRESSION)
 SURVIVAL, COUNT, ORDERED, SHARE, POSITIVE = "survival", "count", "ordered", "share", "positive"
 FURTHER_KINDS = (SURVIVAL, COUNT, ORDERED, SHARE, POSITIVE)
 TARGET_KINDS = (*TASKS, *FURTHER_KINDS)
+
+
+def is_further_kind(task: str) -> bool:
+    """Return whether a task is a further kind of target, of this package or, as ``"module:Class"``, of another.
+
+    >>> is_further_kind("survival"), is_further_kind("my_kinds:Successes"), is_further_kind("regression")
+    (True, True, False)
+    """
+    return task in FURTHER_KINDS or ":" in task
+
+
+def scored_as(task: str) -> str:
+    """Return the task of models that are scored on a target: those of other packages are read as numbers.
+
+    >>> scored_as("survival"), scored_as("my_kinds:Successes")
+    ('survival', 'regression')
+    """
+    return REGRESSION if ":" in task else task
+
+
 #: Kinds of p-values.
 EXACT, ASYMPTOTIC, RESAMPLED = "exact", "asymptotic", "resampled"
 #: Ways to handle missing cells.
@@ -45,7 +65,7 @@ class Card:
     kinds : tuple of str
         Accepted kinds of feature columns, from `KINDS`.
     tasks : tuple of str
-        Accepted kinds of targets, from `TARGET_KINDS`.
+        Accepted kinds of targets, from `TARGET_KINDS`. Tests with all of them also accept those of other packages.
     guarantee : str
         What is proved, or ``none``; for tests, what is known about their p-values.
     cost : str
@@ -112,6 +132,17 @@ class Card:
     column_sets: bool = False
     column_by_column: bool = True
     max_classes: int | None = None
+
+    def accepts(self, task: str) -> bool:
+        """Return whether a kind of target is accepted: one of `tasks`, or of another package if all kinds are.
+
+        Examples
+        --------
+        >>> card = Card("mine", "my test", "ci-test", "Tests.", "unpublished", tasks=TARGET_KINDS)
+        >>> card.accepts("my_kinds:Successes")
+        True
+        """
+        return task in self.tasks or (":" in task and set(FURTHER_KINDS) <= set(self.tasks))
 
     @property
     def means_by_importance(self) -> str:

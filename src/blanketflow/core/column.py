@@ -133,10 +133,18 @@ class TargetColumn(Column):
 
     Parameters
     ----------
+    name, kind, values, levels
+        As of `Column`, without sparse values.
     target_kind : str
-        ``survival``, ``count``, ``ordered``, ``share`` or ``positive``.
+        ``survival``, ``count``, ``ordered``, ``share``, ``positive`` or, for those of others, ``"module:Class"``.
     parts : dict of str to ndarray of shape (n,)
         What belongs to the values, such as whether the event was observed at a time. See `targets/`.
+
+    Examples
+    --------
+    >>> y = TargetColumn("days", "numeric", np.array([3.0, 5.0]), (), "survival", {"event": np.array([1, 0])})
+    >>> y.take(np.array([1])).parts["event"].tolist()
+    [0]
     """
 
     target_kind: str = ""

@@ -20,7 +20,7 @@ from ..core.printable import listed
 from ..core.rows import MOST_GROUPS
 from ..core.table import SAMPLING, Column, Design, Table, labelled, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, asked_task, infer_task, target_column
-from ..targets import get_target_kind
+from ..targets import checked_target, get_target_kind
 from ..targets.forms import CAUSE, ORDER, in_order, of_cause
 from ..targets.joint import joined, joint_name, joint_of
 from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
@@ -337,7 +337,7 @@ def target_of_kind(
         parts = {**parts, EVENT: of_cause(name, parts[EVENT], options[CAUSE])}
     if ORDER in options:
         column = in_order(name, column, options[ORDER])
-    return declared.column(name, column, parts)
+    return checked_target(name, kind, column, parts)
 
 
 def _check_target_texts(name: str, spec: Mapping[str, Any], column: Column) -> None:

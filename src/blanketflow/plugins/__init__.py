@@ -1,4 +1,4 @@
-"""What methods, CI tests, models and readers of files outside this package derive from and call.
+"""What methods, CI tests, models, kinds of targets and readers of files outside this package derive from and call.
 
 These names and their meaning are stable from here on. A change that would break a plug-in written with them is
 announced by a warning in the version before it, and stands in the changelog. Everything else in the package may move.
@@ -24,6 +24,7 @@ from ..core.cards import (
     TASKS,
     Card,
 )
+from ..core.column import TargetColumn
 from ..core.errors import (
     BlanketflowError,
     ConfigError,
@@ -59,6 +60,7 @@ from ..moves.steps import (
     strongest_first,
 )
 from ..selectors.base import Method, Problem
+from ..targets import NullModel, TargetKind
 
 __all__ = [
     "ASYMPTOTIC",
@@ -96,12 +98,15 @@ __all__ = [
     "LimitReached",
     "Method",
     "Model",
+    "NullModel",
     "ParameterError",
     "Problem",
     "RunResults",
     "SetEngine",
     "Step",
     "Table",
+    "TargetColumn",
+    "TargetKind",
     "UnknownNameError",
     "UnsupportedError",
     "WrongAnswerError",

@@ -8,7 +8,7 @@ from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FURTHER_KINDS
 from ..ci.effect import MIN_EFFECT, why_p_values_do_not_select
 from ..ci.missing import incomplete_rule, why_not_incomplete, with_incomplete
-from ..core.cards import EXACT, FURTHER_KINDS, IMPUTATIONS, REGRESSION, TASKS
+from ..core.cards import EXACT, IMPUTATIONS, REGRESSION, TASKS, is_further_kind
 from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import discover
 from ..core.results import CIResults
@@ -55,7 +55,7 @@ def why_no_target(method: Method, test: CITest | None, task: str) -> str | None:
     if test is None or method.needs_complete_rows():
         what = f"{method.card.id} reads rows beside its CI test, and does not do {task}"
         return f"{what}: choose another search by p-values, such as iamb or hiton-mb"
-    if task in test.card.tasks:
+    if test.card.accepts(task):
         return None
     *others, last = AUTO, *OF_FURTHER_KINDS
     return f"{test.card.id} does not test {task} targets: set ci_test to {', '.join(others)} or {last}"
@@ -158,7 +158,7 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None, task: str = "") -
     >>> why_groups_are_ignored(get_ci_test("cpi", permute="clusters"), 12)[:19]
     'there are 12 groups'
     """
-    if task in FURTHER_KINDS and task in test.card.tasks:
+    if is_further_kind(task) and test.card.accepts(task):
         return f"rows of one group stay together, but tests of {task} targets take all rows as independent"
     if not (test.knows_clusters or test.card.design_based):
         return (
@@ -197,7 +197,7 @@ def notes_on_p_values(
 def note_on_target(method: Method, test: CITest | None, task: str) -> str:
     """Return a note if a method reads a target of a further kind as a number; else nothing."""
     is_reference = method.card.family == "reference"
-    if task not in FURTHER_KINDS or task in method.card.tasks or is_reference or not reads_as_number(method, test):
+    if not is_further_kind(task) or method.card.accepts(task) or is_reference or not reads_as_number(method, test):
         return ""
     return f"{method.card.id} reads the {task} target as a number: the normal scores of its residuals"
 

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from ..core.cards import NUMERIC, REGRESSION, Card
 from ..core.column import Column, TargetColumn
+from ..core.errors import ConfigError
 from ..core.registry import look_up
 from .base import NullModel, TargetKind
 from .normal_scores import scores_of
 
-__all__ = ["NullModel", "TargetKind", "as_numbers", "as_read", "get_target_kind"]
+__all__ = ["NullModel", "TargetKind", "as_numbers", "as_read", "checked_target", "get_target_kind"]
 
 
 def get_target_kind(identifier: str) -> TargetKind:
     """Return a kind of target by its id, or that of ``"package.module:Class"``.
 
-    Raises `UnknownNameError` for an unknown id.
+    Raises `UnknownNameError` for an unknown id, and `ConfigError` for a class that is no kind of target.
 
     >>> get_target_kind("survival").card.name
     'time to an event'
     """
     found = look_up("blanketflow.targets", identifier, "kind of target")
-    return found()  # type: ignore[return-value]
+    if not (isinstance(found, type) and issubclass(found, TargetKind)):
+        raise ConfigError(
+            f"target_kind: {identifier} is no kind of target. Derive it from blanketflow.plugins.TargetKind."
+        )
+    return found()
+
+
+def checked_target(where: str, kind: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
+    """Return the target that a kind makes of its columns; raises as `TargetKind.column`, for any kind."""
+    made = get_target_kind(kind).column(where, column, parts)
+    if not isinstance(made, TargetColumn) or made.n_rows != column.n_rows:
+        raise ConfigError(
+            f"{where}: `column` of the target_kind {kind} returns no TargetColumn with a value for each row. Mend it."
+        )
+    return replace(made, target_kind=kind)
 
 
 def as_numbers(target: TargetColumn) -> Column:
@@ -38,6 +56,6 @@ def as_numbers(target: TargetColumn) -> Column:
 
 def as_read(target: Column, card: Card | None) -> Column:
     """Return a target as a test or method with this card reads it: `as_numbers` if it knows numbers only."""
-    if card is None or not isinstance(target, TargetColumn) or target.target_kind in card.tasks:
+    if card is None or not isinstance(target, TargetColumn) or card.accepts(target.target_kind):
         return target
     return as_numbers(target) if REGRESSION in card.tasks else target

@@ -23,19 +23,53 @@ class NullModel(Protocol):
         rows.
     n_own : int
         Parameters besides one per predictor: intercepts, thresholds, a dispersion.
+
+    Examples
+    --------
+    >>> class Mean:
+    ...     n_own = 1
+    ...
+    ...     def __init__(self, y):
+    ...         self.y, self.size = y, float(len(y))
+    ...
+    ...     def likelihood_ratio(self, added):
+    ...         return float(len(self.y) * np.sum((added @ self.residuals() / len(self.y)) ** 2) / self.y.var())
+    ...
+    ...     def residuals(self):
+    ...         return self.y - self.y.mean()
+    >>> Mean(np.array([1.0, 3.0])).likelihood_ratio(np.array([[-1.0, 1.0]]))
+    2.0
     """
 
     size: float
     n_own: int
 
+    @abstractmethod
     def likelihood_ratio(self, added: np.ndarray) -> float:
-        """Return twice the log likelihood gained by predictors `added`, (q, n), at least 0."""
+        """Return twice the log likelihood gained by added predictors, at least 0.
+
+        Parameters
+        ----------
+        added : ndarray of shape (q, n)
+            Predictors with mean 0 and variance 1, orthogonal to the given ones.
+
+        Returns
+        -------
+        float
+            To be compared with chi-square with q degrees of freedom.
+        """
         ...
 
+    @abstractmethod
     def residuals(self) -> np.ndarray:
-        """Return the score residual of each row under the null model, (n,): its derivative by the linear predictor.
+        """Return the score residual of each row under the null model: its derivative by the linear predictor.
 
-        They sum to 0. Martingale residuals of a survival target; y - fit, scaled by the variance, of others.
+        Martingale residuals of a survival target; y - fit, scaled by the variance, of others.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            They sum to 0.
         """
         ...
 
@@ -54,6 +88,13 @@ class TargetKind(Configurable):
         Names of further columns that may be absent.
     models : tuple of str
         Ids of the models that suit it, the linear one first.
+
+    Examples
+    --------
+    >>> from blanketflow.targets import get_target_kind
+    >>> kind = get_target_kind("survival")
+    >>> kind.own, kind.parts, kind.optional
+    ('time', ('event',), ('entry', 'strata'))
     """
 
     own: ClassVar[str] = "column"
@@ -74,23 +115,72 @@ class TargetKind(Configurable):
         parts : dict of str to Column
             Columns of `parts` and `optional`, without missing cells.
 
+        Returns
+        -------
+        TargetColumn
+            A value for each row, and numbers of the parts.
+
         Raises
         ------
         DataError
             If cells are not of this kind; the message names the column and a way out.
+
+        Examples
+        --------
+        >>> from blanketflow.targets import get_target_kind
+        >>> found = get_target_kind("share").column("demo", Column("cover", "numeric", np.array([0.2, 1.0])), {})
+        >>> found.target_kind
+        'share'
         """
 
     @abstractmethod
     def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
-        """Return the fitted regression on `predictors`, (k, n), orthogonal with mean 0 and variance 1.
+        """Return the fitted regression on given predictors. It adds its own intercepts.
 
-        k may be 0. The model adds its own intercepts.
+        Parameters
+        ----------
+        target : TargetColumn
+            A target of this kind.
+        predictors : ndarray of shape (k, n)
+            Orthogonal rows with mean 0 and variance 1; k may be 0.
+
+        Returns
+        -------
+        NullModel
+            The regression.
+
+        Examples
+        --------
+        >>> from blanketflow.targets import get_target_kind
+        >>> kind = get_target_kind("share")
+        >>> target = kind.column("demo", Column("cover", "numeric", np.array([0.2, 0.6])), {})
+        >>> kind.null_model(target, np.empty((0, 2))).residuals().round(3).tolist()
+        [-0.2, 0.2]
         """
 
     @abstractmethod
     def covariates(self, target: TargetColumn) -> list[Column]:
-        """Return ordinary columns by which the target enters regressions of other columns."""
+        """Return ordinary columns by which the target enters regressions of other columns.
 
-    @abstractmethod
+        Parameters
+        ----------
+        target : TargetColumn
+            A target of this kind.
+
+        Returns
+        -------
+        list of Column
+            At least one.
+
+        Examples
+        --------
+        >>> from blanketflow.targets import get_target_kind
+        >>> kind = get_target_kind("positive")
+        >>> target = kind.column("demo", Column("cost", "numeric", np.array([1.0, np.e])), {})
+        >>> [column.values.tolist() for column in kind.covariates(target)]
+        [[0.0, 1.0]]
+        """
+
     def why_likely(self, column: Column) -> str:
         """Return in words why a column without missing cells looks like this kind of target; empty if it does not."""
+        return ""

@@ -13,7 +13,7 @@ from ..core.column import EVENT, Column, TargetColumn
 from ..core.convert import column_of_objects, without_mask
 from ..core.errors import ConfigError, DataError, did_you_mean, shown
 from ..core.printable import listed
-from . import get_target_kind
+from . import checked_target, get_target_kind
 from .joint import JOINT, as_joint, joint_given, joint_of
 
 AUTO = "auto"
@@ -56,7 +56,7 @@ def as_target(where: str, name: str, y: Any, kind: str) -> Column | None:
             raise DataError(
                 f"{where}: {one.name!r} of the target is missing in {one.n_missing()} rows. Drop them first."
             )
-    return get_target_kind(kind).column(where, column, parts)
+    return checked_target(where, kind, column, parts)
 
 
 def _is_structured_survival(y: Any) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.formats import find_format
 from ..core.parameters import Configurable
 from ..core.registry import look_up
 from ..counts.without_rows import source_of_engine
+from ..data.column_roles import kind_of_target
 from .digest import Start
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def sources_of_configured(configured: Configurable) -> list[Start]:
     found += [source_of(look_up("blanketflow.ci", test, "CI test"))] if isinstance(test, str) else []
     engine = source_of_engine(configured) if getattr(configured, "sums", "") else None
     return [source_of(type(configured)), *found, *([engine] if engine else [])]
+
+
+def kind_of(spec: Mapping[str, Any]) -> list[Start]:
+    """Return the source of the further kind of target that a data set's spec declares."""
+    kind = kind_of_target(spec)
+    return [source_of(look_up("blanketflow.targets", kind, "kind of target"))] if kind else []
 
 
 def reader_of(source: Source) -> list[Path]:

@@ -55,7 +55,7 @@ from ..data.sources import (
     with_proposals,
 )
 from ..data.text import HEAD_BYTES, read_head
-from .configured_sources import reader_of
+from .configured_sources import kind_of, reader_of
 from .digest import code_digest
 
 __all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek", "peek_whole"]
@@ -178,7 +178,7 @@ def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -
     """Return facts that need the whole file, cached for each state of the files and of this code."""
     files = [Path(file).absolute() for file in source_files(name, spec)]
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    code = code_digest(Path(__file__), *reader_of(source))
+    code = code_digest(Path(__file__), *reader_of(source), *kind_of(spec))
     told = json.dumps([source.kind, states, dict(spec), code], sort_keys=True, default=str)
     path = cache_folder() / "facts" / f"{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}.json"
     with suppress(DataError):  # nothing is known yet, or the file is damaged

@@ -23,7 +23,7 @@ from ..data.download import is_remote, with_copies
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
-from .configured_sources import reader_of, source_of, sources_of_configured
+from .configured_sources import kind_of, reader_of, source_of, sources_of_configured
 from .digest import Start, code_digest
 from .grain import Grains, fold_ids, id_of_test
 from .identity import source_digests
@@ -337,6 +337,8 @@ class Plan:
         sources: list[Start] = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if stage == "confirm" and selector is not None and self.selector(selector).confirm_splits == 1:
             selector = None  # it searches nothing
+        if dataset:
+            sources += kind_of(self.config.datasets[dataset])
         if selector is not None:
             sources += sources_of_configured(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)

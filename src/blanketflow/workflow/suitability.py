@@ -9,7 +9,7 @@ from ..ci import CITest, get_ci_test
 from ..ci.choice import INSTEAD
 from ..ci.missing import with_incomplete
 from ..config.typed import Config, Selector
-from ..core.cards import CATEGORICAL, KINDS, NUMERIC
+from ..core.cards import CATEGORICAL, KINDS, NUMERIC, scored_as
 from ..core.errors import did_you_mean
 from ..core.registry import discover
 from ..models import get_model
@@ -92,12 +92,13 @@ def why_no_evaluation(facts: Facts, config: Config) -> str | None:
     """Return why the blankets of a data set cannot be evaluated as configured, or None if some can."""
     if not config.splits["evaluation"]:
         return None
-    if config.models and not any(facts.task in get_model(name).card.tasks for name in config.models):
-        known = [name for name, found in discover("blanketflow.models").items() if facts.task in found.card.tasks]
+    task = scored_as(facts.task)
+    if config.models and not any(task in get_model(name).card.tasks for name in config.models):
+        known = [name for name, found in discover("blanketflow.models").items() if task in found.card.tasks]
         such = "tree" if "tree" in known else known[0]
-        return f"none of the models {', '.join(config.models)} does {facts.task}. Add one, such as {such}"
-    if not resolve_metrics(config.metrics, facts.task):
-        return f"none of the metrics {', '.join(config.metrics)} is one of {facts.task}. Add one, or set metrics: auto"
+        return f"none of the models {', '.join(config.models)} does {task}. Add one, such as {such}"
+    if not resolve_metrics(config.metrics, task):
+        return f"none of the metrics {', '.join(config.metrics)} is one of {task}. Add one, or set metrics: auto"
     return None
 
 

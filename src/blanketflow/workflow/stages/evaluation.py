@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.cards import TASKS
+from ...core.cards import TASKS, scored_as
+from ...core.column import TargetColumn
 from ...core.rows import SEEN_PARTS, balanced_parts
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
@@ -22,6 +23,7 @@ from ...data.storage import feature_names, read_table
 from ...models.evaluation import evaluate_split, not_scored
 from ...models.observed import UnseenRows
 from ...models.predictions import Predictions
+from ...targets import as_numbers
 from ..identity import made, stands, what_of
 from ..layout import by_folds, parse
 from .fold import read_splits
@@ -56,7 +58,9 @@ def evaluate_blankets(
     stored = read_table(table, [name for name in feature_names(table) if name in ever])
     drawn = read_splits(splits)
     groups = {} if is_optimistic else read_provenance(splits).extra.get("held_out", {})
-    task = stored.extra["task"]
+    task, target = scored_as(stored.extra["task"]), stored.target
+    if task != stored.extra["task"] and isinstance(target, TargetColumn):
+        target = as_numbers(target)  # models know no kinds of other packages
     unseen = None if task in TASKS or is_optimistic else UnseenRows(task)
     rows: list[dict[str, Any]] = []
     for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
@@ -68,10 +72,10 @@ def evaluate_blankets(
         train, test = train_rows(drawn, split), test_rows(drawn, split)
         known, held_out = features.take(train), features.take(test)
         kept: dict[str, Predictions] = {}
-        truth = stored.target.take(test)
+        truth = target.take(test)
         scored = evaluate_split(
             impute(known, known),
-            stored.target.take(train),
+            target.take(train),
             impute(known, held_out),
             truth,
             asked["models"],
@@ -85,7 +89,7 @@ def evaluate_blankets(
             unseen.add(test, truth, kept)
         if groups:
             rest = asked["models"], asked["metrics"], task, (seed, dataset, split, "seen"), threads
-            seen = _scores_at_seen_groups(known, stored.target.take(train), *rest)
+            seen = _scores_at_seen_groups(known, target.take(train), *rest)
             scored = [{**row, "seen": seen[row["model"], row["metric"]]} for row in scored]
         rows += [{"split": split, **row} for row in scored]
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
