@@ -10,7 +10,6 @@ from blanketflow.ci.choice import OF_FURTHER_KINDS
 from blanketflow.core.cards import (
     CLASSIFICATION,
     COUNT,
-    FURTHER_KINDS,
     ORDERED,
     POSITIVE,
     REGRESSION,
@@ -22,6 +21,7 @@ from blanketflow.core.cards import (
 from blanketflow.core.metrics import METRICS
 from blanketflow.core.registry import discover
 from blanketflow.models import DEFAULT_MODELS
+from blanketflow.selectors.base import Method
 from blanketflow.selectors.compatibility import reads_as_number, why_no_target
 from blanketflow.selectors.judged.yardstick import ERROR, LOG_LOSS, NORMAL_SCORES, OF_KINDS, R2, SPOKEN
 from blanketflow.targets import get_target_kind
@@ -70,6 +70,8 @@ _WORDS = {
         "numbers",
     ),
 }
+#: What methods do with a target.
+TESTED, READ, REFUSED = "yes", "as a number", "no"
 #: What `auto` judges sets by.
 _JUDGED = {CLASSIFICATION: (ERROR, LOG_LOSS), REGRESSION: (R2, NORMAL_SCORES)}
 
@@ -105,25 +107,35 @@ def parts() -> str:
     return table(["kind", "CI tests", "models", "metrics", "`auto` judges by"], rows)
 
 
-def methods() -> str:
-    """Return the table of what methods do with a target of a further kind.
+def what_is_done(method: type[Method], kind: str) -> str:
+    """Return what a method does with a kind of target, by its card: `TESTED`, `READ` or `REFUSED`.
 
     Examples
     --------
-    >>> "| read it as a number | " in methods()
+    >>> what_is_done(discover("blanketflow.selectors")["mrmr"], "survival") == READ
     True
     """
-    tested, read, refused = "test it by regressions of its kind", "read it as a number", "are refused"
-    found: dict[str, list[str]] = {tested: [], read: [], refused: []}
+    test = get_ci_test(OF_FURTHER_KINDS[0]) if method.default_test else None
+    if why_no_target(method(), test, kind):
+        return REFUSED
+    return TESTED if kind in TASKS or not reads_as_number(method(), test) else READ
+
+
+def methods() -> str:
+    """Return the table of what methods do with each kind of target; methods in one row do the same.
+
+    Examples
+    --------
+    >>> "[mrmr](methods/mrmr.md)" in methods()
+    True
+    """
+    rows: dict[tuple[str, ...], list[str]] = {}
     for name, method in discover("blanketflow.selectors").items():
-        test = get_ci_test(OF_FURTHER_KINDS[0]) if method.default_test else None
-        if method.card.family == "reference":
-            continue
-        if any(why_no_target(method(), test, kind) for kind in FURTHER_KINDS):
-            found[refused].append(name)
-        else:
-            found[read if reads_as_number(method(), test) else tested].append(name)
-    return table(["methods that", ""], [(what, _links("methods", names)) for what, names in found.items()])
+        if method.card.family != "reference":
+            done = (method.card.family, *(what_is_done(method, kind) for kind in TARGET_KINDS))
+            rows.setdefault(done, []).append(name)
+    found = [(family, *done, _links("methods", names)) for (family, *done), names in sorted(rows.items())]
+    return table(["family", *(f"`{kind}`" for kind in TARGET_KINDS), "methods"], found)
 
 
 def _in_order(kind: str, models: list[str]) -> list[str]:

@@ -151,6 +151,11 @@ def blankets(
     """
     from .frames import own_names
 
+    if "target_kind" in options or isinstance(targets, Mapping):
+        raise ParameterError(
+            "blankets: its targets are columns of classes or numbers. For a target of a further kind, or of joint "
+            "labels, use fit, such as bf.HITONMB().fit, or bf.compare."
+        )
     configured = _configured_method(method, options)
     prior = {"include": include, "exclude": exclude, "tiers": tiers, "feature_groups": feature_groups}
     prior = {key: as_texts(value) for key, value in prior.items()}
