@@ -18,9 +18,9 @@ from blanketflow.data.storage import write_table
 from blanketflow.models.observed import UnseenRows
 from blanketflow.models.predictions import Predictions
 from blanketflow.models.responses import counts_of, response
+from blanketflow.reporting.formatting import distribution
 from blanketflow.reporting.tables import observed
 from blanketflow.reporting.tables.answers import in_words_of_the_target
-from blanketflow.reporting.target_in_words import distribution
 from blanketflow.targets.facts import facts_of
 from blanketflow.workflow import collect
 from blanketflow.workflow.stages.evaluation import evaluate_blankets

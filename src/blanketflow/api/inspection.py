@@ -26,7 +26,7 @@ from ..data.findings.quality import ColumnSummary, class_counts, of_looks, summa
 from ..data.findings.repeated_columns import groups_of_copies
 from ..data.findings.to_settle import ToSettle, seriousness, to_settle
 from ..data.sources import read_columns, read_source
-from ..reporting.target_in_words import distribution as in_words
+from ..reporting.formatting import distribution as in_words
 from ..targets.facts import facts_of
 from ..targets.forms import with_own_column
 from ..workflow.cost import marginal_seconds

@@ -57,7 +57,7 @@ def make_app() -> typer.Typer:
 
     Its help is formatted with rich in a terminal and plain text elsewhere.
     """
-    from . import compare, count, init, inspect, list_and_explain, merge, results, run, select
+    from . import compare, count_and_merge, init, inspect, list_and_explain, results, run, select
     from .options import Repeated
     from .terminal import is_terminal
 
@@ -73,8 +73,8 @@ def make_app() -> typer.Typer:
     app.command("init", cls=Repeated)(init.init)
     app.command("select", cls=Repeated)(select.select)
     app.command("compare", cls=Repeated)(compare.compare)
-    app.command("count", cls=Repeated)(count.count)
-    app.command("merge", cls=Repeated)(merge.merge)
+    app.command("count", cls=Repeated)(count_and_merge.count)
+    app.command("merge", cls=Repeated)(count_and_merge.merge)
     app.command("run", cls=run.PassedOn)(run.run)
     app.command("deploy")(init.deploy)
     app.command("check")(results.check)

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,26 @@ is_number = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?").fullmatch
 
 
+@dataclass(frozen=True)
+class TextRules:
+    """How the texts of a table become columns; `name` is the data set's, for messages.
+
+    With a `dialect`, the form of numbers is given or detected, except in columns of `as_text`, which are categorical,
+    and of `drop`.
+    """
+
+    name: str
+    as_text: Collection[str] = ()
+    drop: Collection[str] = ()
+    markers: MissingMarkers = field(default_factory=MissingMarkers)
+    dialect: Dialect | None = None
+
+    @property
+    def no_numbers(self) -> set[str]:
+        """The columns that do not tell how numbers are written."""
+        return {*self.as_text, *self.drop}
+
+
 class CodedTexts:
     """The texts of one column: the distinct ones as they come first, and the place among them of each row's text."""
 
@@ -42,28 +63,22 @@ class CodedTexts:
         """Return the distinct texts."""
         return self._places.keys()
 
-    def column(
-        self, name: str, column: str, as_text: bool, markers: MissingMarkers | None, numbers: NumberFormat | None
-    ) -> Column:
+    def column(self, rules: TextRules, column: str, numbers: NumberFormat | None = None) -> Column:
         """Make the column, as `column_of_texts` does."""
         codes, texts = np.concatenate(self._codes), list(self._places)
-        return column_of_texts(name, column, codes, texts, as_text, markers, numbers)
+        return column_of_texts(rules.name, column, codes, texts, column in rules.as_text, rules.markers, numbers)
 
 
 def columns_of_rows(
-    name: str,
+    rules: TextRules,
     header: Sequence[str],
     rows: Iterator[Sequence[str]],
-    as_text: Collection[str] = (),
-    markers: MissingMarkers | None = None,
     count: Callable[[int], None] | None = None,
-    dialect: Dialect | None = None,
-    drop: Collection[str] = (),
 ) -> list[Column]:
     """Return the columns of rows of texts; the cells decide the kinds.
 
-    `count` gets the bytes that each batch of rows takes in memory, and may raise. With a `dialect`, the form of numbers
-    is given or detected, except in columns of `as_text` and `drop`. Raises `DataError` if there are no rows.
+    `count` gets the bytes that each batch of rows takes in memory, and may raise. Raises `DataError` if there are no
+    rows.
     """
     parts = [CodedTexts() for _ in header]
     n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(header))))
@@ -75,27 +90,19 @@ def columns_of_rows(
         for part, cells in zip(parts, zip(*batch, strict=True), strict=True):
             part.add(cells)
     if is_empty:
-        raise DataError(f"{name}: the file has a header but no rows.")
-    return joined_columns(name, header, parts, as_text, markers, dialect, drop)
+        raise DataError(f"{rules.name}: the file has a header but no rows.")
+    return joined_columns(rules, header, parts)
 
 
-def joined_columns(
-    name: str,
-    header: Sequence[str],
-    parts: list[Any],
-    as_text: Collection[str],
-    markers: MissingMarkers | None,
-    dialect: Dialect | None,
-    drop: Collection[str],
-) -> list[Column]:
+def joined_columns(rules: TextRules, header: Sequence[str], parts: list[Any]) -> list[Column]:
     """Make columns of their parts, such as `CodedTexts`, which are let go: many take more memory than the columns."""
     numbers = None
-    if dialect is not None:
-        texts = texts_by_column(header, parts, {*as_text, *drop})
-        numbers = number_format(name, texts, (markers or MissingMarkers()).texts(), dialect)
+    if rules.dialect is not None:
+        texts = texts_by_column(header, parts, rules.no_numbers)
+        numbers = number_format(rules.name, texts, rules.markers.texts(), rules.dialect)
         del texts
     parts.reverse()
-    return [parts.pop().column(name, column, column in as_text, markers, numbers) for column in header]
+    return [parts.pop().column(rules, column, numbers) for column in header]
 
 
 def texts_by_column(header: Sequence[str], parts: Sequence[Any], apart: Collection[str]) -> dict[str, Collection[str]]:
@@ -145,11 +152,11 @@ def column_of_texts(
     return Column(column, kind, np.array(cells, dtype=np.float64 if gaps else dtype)[codes])
 
 
-def column_of_cells(name: str, column: str, texts: Sequence[str], markers: MissingMarkers | None = None) -> Column:
+def column_of_cells(name: str, column: str, texts: Sequence[str], markers: MissingMarkers) -> Column:
     """Make a column of the texts of its cells, as `column_of_texts` does."""
     coded = CodedTexts()
     coded.add(texts)
-    return coded.column(name, column, False, markers, None)
+    return coded.column(TextRules(name, markers=markers), column)
 
 
 def _is_true(text: str) -> bool:

@@ -17,7 +17,7 @@ from ..core.printable import listed
 from ..core.table import Column, categorical
 from .column_roles import setting, texts_of
 from .columns import check_names, named_column, names_of, number_repeated, with_more
-from .columns_of_text import columns_of_rows, is_number
+from .columns_of_text import TextRules, columns_of_rows, is_number
 from .dialect import ROW_NAMES, Dialect, FoundOut
 from .formats.loaded import Loaded, matrix_columns
 from .missing_markers import MissingMarkers, texts_found
@@ -116,7 +116,8 @@ def turned(name: str, loaded: Loaded, spec: Mapping[str, Any], by: str, ids: Col
         at = np.flatnonzero(have_text)
         names = [features[j] for j in at.tolist()]
         rows = ([texts[j] for j in at.tolist()] for texts in map(texts_of, samples))
-        more = columns_of_rows(name, names, rows, setting(spec, "categorical"), MissingMarkers([]))
+        rules = TextRules(name, setting(spec, "categorical"), markers=MissingMarkers([]))
+        more = columns_of_rows(rules, names, rows)
         features = [feature for feature, has_text in zip(features, have_text.tolist(), strict=True) if not has_text]
     columns = matrix_columns(X[:, ~have_text], features, [*more, own]) if features else [*more, own]
     if told := texts_found(loaded.markers):
@@ -177,7 +178,7 @@ def _columns_of_samples(
     places = range(len(ids)) if own is None else [own.index(one) - 1 for one in ids]
     names = [f"Sample_{one}" if one in taken else one for one in said]
     rows = ([by.get(at, "") for by in said.values()] for at in places)
-    return columns_of_rows(name, names, rows, as_text, markers), markers
+    return columns_of_rows(TextRules(name, as_text, markers=markers), names, rows), markers
 
 
 def _feature_names(name: str, column: Column, spec: Mapping[str, Any], found: list[FoundOut]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from ..core.errors import DataError
 from ..core.table import Column
 from .columns import UNNAMED, check_names, name_rows, names_in_header, with_row_names
-from .columns_of_text import columns_of_rows
+from .columns_of_text import TextRules, columns_of_rows
 from .dialect import (
     ROW_NAMES,
     SINGLE_BYTE,
@@ -77,6 +77,7 @@ def read_text(
     memory, or its rows differ in length.
     """
     dialect = dialect or Dialect()
+    rules = TextRules(name, as_text, drop, markers or MissingMarkers(), dialect)
 
     def read(encoding: str) -> list[Column]:
         with _text_opened(name, path, encoding) as raw:
@@ -85,8 +86,8 @@ def read_text(
             guard = RowGuard(name, path, raw, layout.delimiter)
             with io.TextIOWrapper(guarded(guard), encoding="utf-8-sig", newline="") as lines:
                 count = Unpacking(name, path).add if is_packed(path) else None
-                by_arrow = _by_arrow(name, path, encoding, layout, dialect)
-                return _parse(name, lines, layout, as_text, dialect, markers, drop, guard, count, by_arrow=by_arrow)
+                by_arrow = _by_arrow(rules, path, encoding, layout)
+                return _parse(rules, lines, layout, guard, count, by_arrow=by_arrow)
 
     return _in_its_encoding(name, path, dialect, read)
 
@@ -101,6 +102,7 @@ def read_head(
 ) -> Head:
     """Return the columns of the first rows, of about `HEAD_BYTES`; raises as `read_text` does."""
     dialect = dialect or Dialect()
+    rules = TextRules(name, as_text, drop, markers or MissingMarkers(), dialect)
 
     def read(encoding: str) -> Head:
         with readable(name, path), open(path, "rb") as stored, decompressed(name, path, stored) as packed:
@@ -109,7 +111,7 @@ def read_head(
             lines = head if ended else head[: head.rfind(b"\n") + 1]
             text = io.StringIO(lines.decode("utf-8-sig"), newline="")
             layout = layout_of(sample_of(io.BytesIO(head)), dialect)
-            columns = _parse(name, text, layout, as_text, dialect, markers, drop, cut=not ended)
+            columns = _parse(rules, text, layout, cut=not ended)
             n_bytes = _size(stored) if encoding == UTF_8 else _size(stored) * recoded.n_made / recoded.n_read
             return Head(columns, 1.0 if ended else max(n_bytes, len(head)) / len(lines), dialect.found)
 
@@ -146,9 +148,7 @@ def _text_opened(name: str, path: Path, encoding: str) -> Iterator[BinaryIO]:
         yield raw if encoding == UTF_8 else io.BufferedReader(Recoded(raw, encoding))
 
 
-def _by_arrow(
-    name: str, path: Path, encoding: str, layout: Layout, dialect: Dialect
-) -> Callable[..., list[Column] | None] | None:
+def _by_arrow(rules: TextRules, path: Path, encoding: str, layout: Layout) -> Callable[..., list[Column] | None] | None:
     """Return what reads a file by pyarrow; None if it cannot read the layout, or takes as long to import and begin."""
     with open(path, "rb") as stored:
         n_bytes = _size(stored)
@@ -157,9 +157,9 @@ def _by_arrow(
         return None
     from .text_by_arrow import columns_by_arrow
 
-    rows = partial(_text_opened, name, path, encoding)
-    count = Unpacking(name, path).add if is_packed(path) else None
-    return partial(columns_by_arrow, name, rows, n_bytes, layout.delimiter, layout.comment, count)
+    rows = partial(_text_opened, rules.name, path, encoding)
+    count = Unpacking(rules.name, path).add if is_packed(path) else None
+    return partial(columns_by_arrow, rules, rows, n_bytes, layout.delimiter, layout.comment, count)
 
 
 def _read_head(name: str, path: Path, raw: BinaryIO, dialect: Dialect) -> tuple[bytes, bool]:
@@ -186,19 +186,15 @@ def _size(stored: BinaryIO) -> int:
 
 
 def _parse(
-    name: str,
+    rules: TextRules,
     lines: Iterable[str],
     layout: Layout,
-    as_text: Collection[str],
-    dialect: Dialect,
-    markers: MissingMarkers | None,
-    drop: Collection[str],
     guard: RowGuard | None = None,
     count: Callable[[int], None] | None = None,
     cut: bool = False,
     by_arrow: Callable[..., list[Column] | None] | None = None,
 ) -> list[Column]:
-    is_blank = layout.delimiter == " "
+    name, dialect, is_blank = rules.name, rules.dialect, layout.delimiter == " "
     lines = _without_comments(lines, layout)
     lines = map(str.strip, lines) if is_blank else lines
     # Strict, because otherwise a quote that is not closed makes one cell of all rows up to the next quote.
@@ -235,11 +231,11 @@ def _parse(
         names_rows = header[0] == UNNAMED and len(header) > 1
         columns = None
         if by_arrow and layout.units <= n_above + 1:
-            columns = by_arrow(max(n_above, layout.units), header, as_text, markers, dialect, drop)
+            columns = by_arrow(max(n_above, layout.units), header)
         if columns is None:
             rows = quoted if layout.has_header else itertools.chain([first], quoted)
-            rows = _checked_rows(name, rows, reader, header, dialect, cut, drop, guard)
-            columns = columns_of_rows(name, header, rows, as_text, markers, count, dialect, drop)
+            rows = _checked_rows(rules, rows, reader, header, cut, guard)
+            columns = columns_of_rows(rules, header, rows, count)
     columns = names.named(name, columns, dialect)
     if not names_rows:
         return columns
@@ -280,15 +276,9 @@ def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
 
 
 def _checked_rows(
-    name: str,
-    rows: Iterable[list[str]],
-    reader: Any,
-    header: list[str],
-    dialect: Dialect,
-    cut: bool,
-    drop: Collection[str],
-    guard: RowGuard | None,
+    rules: TextRules, rows: Iterable[list[str]], reader: Any, header: list[str], cut: bool, guard: RowGuard | None
 ) -> Iterator[list[str]]:
+    name, dialect = rules.name, rules.dialect
     width, is_first, rows, is_trimmed = len(header), True, iter(rows), False
     fresh = [True] if guard is None else guard.fresh
     for row in rows:
@@ -296,7 +286,7 @@ def _checked_rows(
             if guard is not None:
                 guard.row_ended()
             if len(row) == width and max(map(len, row)) > MOST_CHARACTERS:
-                row = check_cells(name, reader.line_num, header, row, set(drop))
+                row = check_cells(name, reader.line_num, header, row, set(rules.drop))
         if len(row) == width:
             yield row
         elif len(row) > width and not any(map(str.strip, row[width:])):  # separators at its end

@@ -21,8 +21,8 @@ from ..core.cards import INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.table import Column
 from .arrow import joined, numbers_from_arrow
-from .columns_of_text import CELL_BYTES, CodedTexts, is_number, joined_columns, texts_by_column
-from .dialect import Dialect, number_format
+from .columns_of_text import CELL_BYTES, CodedTexts, TextRules, is_number, joined_columns, texts_by_column
+from .dialect import number_format
 from .input_file import MOST_CHARACTERS, MOST_COLUMNS
 from .missing_markers import MissingMarkers
 
@@ -212,16 +212,16 @@ class PlainNumbers:
             pa.default_memory_pool().release_unused()
         return self._are_whole or self._have_decimals
 
-    def column(self, name: str, column: str, as_text: bool, markers: MissingMarkers, numbers: None) -> Column:
+    def column(self, rules: TextRules, column: str, numbers: None) -> Column:
         """Make the column, as `column_of_texts` does; it is not to be text, and its numbers are plain."""
         values = self._parts.pop()
-        markers.note(column, self._missing)
+        rules.markers.note(column, self._missing)
         is_unknown = values.dtype.kind == "f" and np.isnan(values).all()
         return Column(column, INTEGER if self._are_whole and not is_unknown else NUMERIC, values)
 
 
 def columns_by_arrow(
-    name: str,
+    rules: TextRules,
     opened: Callable[[], AbstractContextManager[BinaryIO]],
     n_bytes: int,
     delimiter: str,
@@ -229,38 +229,34 @@ def columns_by_arrow(
     count: Callable[[int], None] | None,
     n_above: int,
     header: Sequence[str],
-    as_text: Collection[str],
-    markers: MissingMarkers | None,
-    dialect: Dialect,
-    drop: Collection[str],
 ) -> list[Column] | None:
     """Return what `columns_of_rows` returns for a file; None if only that can tell, or can name the error.
 
-    `opened` opens the file, of about `n_bytes`, with `n_above` lines above the rows. With None, `markers` and `dialect`
-    are unchanged. Raises `DataError` as `column_of_texts` does.
+    `opened` opens the file, of about `n_bytes`, with `n_above` lines above the rows. With None, markers and dialect are
+    unchanged. Raises `DataError` as `column_of_texts` does.
     """
     import pyarrow as pa
 
     if n_bytes < COLUMN_BYTES * len(header):
         return None
     rows = Rows(opened, delimiter, comment, count, n_above, len(header))
-    markers = markers or MissingMarkers()
-    marks = _Marks(markers)
+    marks = _Marks(rules.markers)
     try:
-        parts = _read(rows, range(len(header)), [at for at, column in enumerate(header) if column in as_text], marks)
+        as_text = [at for at, column in enumerate(header) if column in rules.as_text]
+        parts = _read(rows, range(len(header)), as_text, marks)
         numbers = [at for at, part in parts.items() if isinstance(part, PlainNumbers)]
-        texts = texts_by_column(header, [parts[at] for at in range(len(header))], {*as_text, *drop})
-        if numbers and not _are_plain(name, texts, markers, dialect):
+        texts = texts_by_column(header, [parts[at] for at in range(len(header))], rules.no_numbers)
+        if numbers and not _are_plain(rules, texts):
             parts |= _read(rows._replace(count=None), numbers, numbers, marks)
     except (pa.ArrowException, DataError, OSError, EOFError, ValueError, zlib.error, _UnlikeError):
         return None
-    return joined_columns(name, header, [parts.pop(at) for at in range(len(header))], as_text, markers, dialect, drop)
+    return joined_columns(rules, header, [parts.pop(at) for at in range(len(header))])
 
 
-def _are_plain(name: str, texts: dict[str, Collection[str]], markers: MissingMarkers, dialect: Dialect) -> bool:
+def _are_plain(rules: TextRules, texts: dict[str, Collection[str]]) -> bool:
     """Return whether numbers are written plainly, as far as the columns of texts tell; the others have no commas."""
     try:
-        return number_format(name, texts, markers.texts(), replace(dialect, found=[])) is None
+        return number_format(rules.name, texts, rules.markers.texts(), replace(rules.dialect, found=[])) is None
     except DataError:
         return False
 

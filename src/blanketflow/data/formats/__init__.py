@@ -1,1 +1,1 @@
-"""File formats besides CSV, Parquet and npz: one per file, each read by a maintained library where there is one."""
+"""File formats, most of them one a file, each read by a maintained library where there is one."""

@@ -44,6 +44,11 @@ class TableFile:
         return self.unpacked or self.path
 
     @property
+    def drop(self) -> Collection[str]:
+        """Columns that are dropped, whose cells need not be readable."""
+        return setting(self.spec, "drop")
+
+    @property
     def has_dates(self) -> bool:
         """Whether the spec says what becomes of dates."""
         return self.spec.get("dates") is not None
@@ -83,7 +88,7 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any], unpacke
     try:
         found = form.reader()(file)
         if not isinstance(found, Loaded):
-            found = Loaded(_columns_of(file, found))
+            found = Loaded(columns_of(file, found))
     except Exception as error:
         if isinstance(error, ImportError) and form.library:
             said = f"is read by {form.library}, which is not installed. pip install"
@@ -100,7 +105,7 @@ def read_file(name: str, kind: str, path: Path, spec: Mapping[str, Any], unpacke
     return found._replace(markers=markers.found, found=dialect.found)
 
 
-def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
+def columns_of(file: TableFile, table: Any) -> Sequence[Column]:
     """Return the columns of a table of Arrow or pandas, as of a Parquet file."""
     import pyarrow as pa
 
@@ -108,7 +113,7 @@ def _columns_of(file: TableFile, table: Any) -> Sequence[Column]:
         table = pa.Table.from_pandas(table, preserve_index=False)
     if not table.column_names:
         raise DataError(f"{file.name}: {file.path} has no columns.")
-    return columns_from_arrow(file.name, table, setting(file.spec, "drop"), file.has_dates)
+    return columns_from_arrow(file.name, table, file.drop, file.has_dates)
 
 
 def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequence[Column]:

@@ -11,11 +11,9 @@ import numpy as np
 from ...core.cards import NUMERIC
 from ...core.errors import ConfigError, DataError, MemberNeeded, did_you_mean, shown
 from ...core.table import Column, categorical
-from ..arrow import columns_from_arrow
-from ..column_roles import setting
 from ..columns import number_column
 from ..input_file import Unpacking, opened
-from .loaded import Loaded, TableFile, matrix_columns
+from .loaded import Loaded, TableFile, columns_of, matrix_columns
 from .statistics import labelled
 
 #: What files of several objects begin with.
@@ -138,13 +136,10 @@ def _of_frame(file: TableFile, frame: Any, encoding: str, notes: list[str]) -> l
     """Return the columns of a data frame; labels of values are those of Stata and SPSS, which R's haven reads."""
     import pyarrow as pa
 
-    names = _texts(_attributes(frame)["names"], encoding)
-    if not names:
-        raise DataError(f"{file.name}: {file.path} has no columns.")
-    drop, arrays = setting(file.spec, "drop"), []
+    names, arrays = _texts(_attributes(frame)["names"], encoding), []
     for name, held in zip(names, frame.value, strict=True):
         array = _array(held, encoding)
-        if array is None and name not in drop:
+        if array is None and name not in file.drop:
             raise DataError(
                 f"{file.name}: column {name!r} holds {_called(held)} of R, not one number or text a row. Turn it into "
                 f"such columns, or leave it out by drop: [{json.dumps(name, ensure_ascii=False)}]."
@@ -152,7 +147,7 @@ def _of_frame(file: TableFile, frame: Any, encoding: str, notes: list[str]) -> l
         arrays.append(pa.nulls(len(arrays[0]) if arrays else _n_rows(frame)) if array is None else array)
     if _names_rows(_attributes(frame).get("row.names")):
         file.dialect.say("names of rows, which are left out")
-    columns = columns_from_arrow(file.name, pa.table(arrays, names=names), drop, file.has_dates)
+    columns = columns_of(file, pa.table(arrays, names=names))
     columns = [
         number_column(column.name, column.values) if column.kind == NUMERIC else column for column in columns
     ]  # a number that is typed in R is no integer, though it may be whole

@@ -13,7 +13,6 @@ from uuid import UUID
 
 from ...core.errors import DataError
 from ..arrow import cell_bytes, readable_as
-from ..column_roles import setting
 from ..input_file import RowGuard, Unpacking, guarded, opened
 from .loaded import TableFile
 
@@ -195,11 +194,11 @@ def _flat_lines(file: TableFile) -> Any:
         table = _read_by_arrow(data)
     except (pa.ArrowException, UnicodeError):
         return None
-    drop, alike = setting(file.spec, "drop"), (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string())
+    alike = (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string())
     for at, name in enumerate(table.column_names):
         cells = table.column(at)
         is_beyond = cells.type == pa.float64() and pc.any(pc.is_inf(cells)).as_py()
-        if name in drop:
+        if name in file.drop:
             table = table.set_column(at, name, pa.nulls(table.num_rows))
         elif is_beyond or cells.type not in alike:
             return None
@@ -266,11 +265,10 @@ def _table(file: TableFile, columns: Mapping[str, Sequence[Any]]) -> Any:
     """Return an Arrow table of lists of values."""
     import pyarrow as pa
 
-    drop = setting(file.spec, "drop")
     arrays = {}
     for column, cells in columns.items():
         try:
-            arrays[column] = pa.nulls(len(cells)) if column in drop else pa.array(_alike(file, column, cells))
+            arrays[column] = pa.nulls(len(cells)) if column in file.drop else pa.array(_alike(file, column, cells))
         except (pa.ArrowException, UnicodeError, OverflowError, TypeError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
             raise _no_column(file, column, f"cannot be read ({said})") from error

@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 
 from ...core.cards import NUMERIC
-from ...core.errors import DataError
 from ...core.printable import printable
 from ...core.table import Column, categorical
-from ..arrow import columns_from_arrow
-from ..column_roles import setting
 from ..columns import number_column
 from ..input_file import Unpacking
-from .loaded import Loaded, TableFile
+from .loaded import Loaded, TableFile, columns_of
 
 #: The functions of pyreadstat that read each format.
 _READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
@@ -30,7 +27,6 @@ def read_statistics(file: TableFile) -> Loaded:
     are empty texts. Raises `DataError` if the file states more cells than fit into memory, or has dates and the spec
     does not say what to do; and what pyreadstat raises.
     """
-    import pyarrow as pa
     import pyreadstat
 
     name, path, spec = file.name, file.path, file.spec
@@ -40,14 +36,9 @@ def read_statistics(file: TableFile) -> Loaded:
     widths = (stated.variable_storage_width or {}).values()
     Unpacking(name, path).add((stated.number_rows or 0) * max(sum(widths), 8 * stated.number_columns))
     frame, _ = read(str(path), encoding=encoding)
-    if frame.columns.empty:
-        raise DataError(f"{name}: {path} has no columns.")
-    table = pa.Table.from_pandas(frame, preserve_index=False)
     notes: list[str] = []
-    columns = [
-        labelled(column, stated.variable_value_labels.get(column.name, {}), notes)
-        for column in columns_from_arrow(name, table, setting(spec, "drop"), file.has_dates)
-    ]
+    labels = stated.variable_value_labels
+    columns = [labelled(column, labels.get(column.name, {}), notes) for column in columns_of(file, frame)]
     return Loaded(columns, notes=tuple(notes))
 
 

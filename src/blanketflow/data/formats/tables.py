@@ -18,14 +18,14 @@ from .loaded import Loaded, TableFile
 
 def read_csv(file: TableFile) -> Loaded:
     """Return the columns of a table of text."""
-    as_text, drop = setting(file.spec, "categorical"), setting(file.spec, "drop")
-    return Loaded(read_text(file.name, file.path, as_text, file.dialect, file.markers, drop))
+    as_text = setting(file.spec, "categorical")
+    return Loaded(read_text(file.name, file.path, as_text, file.dialect, file.markers, file.drop))
 
 
 def read_parquet_file(file: TableFile) -> Loaded:
     """Return the columns of a Parquet file."""
     most = max_memory(file.name, file.spec)
-    return Loaded(read_parquet(file.name, file.path, setting(file.spec, "drop"), file.has_dates, most))
+    return Loaded(read_parquet(file.name, file.path, file.drop, file.has_dates, most))
 
 
 def read_arrow_file(file: TableFile) -> Any:

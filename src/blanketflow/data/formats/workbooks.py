@@ -18,7 +18,7 @@ from xml.parsers import expat
 from ...core.errors import ConfigError, DataError, did_you_mean, shown
 from ..column_roles import setting
 from ..columns import UNNAMED, check_names, name_rows, names_in_header
-from ..columns_of_text import columns_of_rows
+from ..columns_of_text import TextRules, columns_of_rows
 from ..dialect import ROW_NAMES, Dialect
 from ..input_file import Unpacking
 from ..text_layout import are_units, find_names, joined_names, lacks_names, say_units
@@ -78,8 +78,8 @@ def read_sheet(
             header = names.names
             if isinstance(target := spec.get("target"), str) and others and target not in header:
                 raise DataError(f"{name}: there is no column {target!r}, which target names.")
-            as_text, drop = setting(spec, "categorical"), setting(spec, "drop")
-            columns = columns_of_rows(name, header, rows, as_text, file.markers, None, dialect, drop)
+            rules = TextRules(name, setting(spec, "categorical"), file.drop, file.markers, dialect)
+            columns = columns_of_rows(rules, header, rows)
             columns = names.named(name, columns, dialect)
         if check is not None:
             check(name, path, sheet.title)

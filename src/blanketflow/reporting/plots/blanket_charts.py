@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -15,15 +16,21 @@ from .theme import STEP, noted, rounded, tooltip
 _GRAPH_WIDTH = 700
 #: The largest number of features shown.
 MAX_FEATURES = 24
-#: The label, ring, colour and shape of each role.
-MARKS = {
-    "parent_or_child": (ROLES["parent_or_child"][0], "inner", ROLES["parent_or_child"][1], "circle"),
-    "parent": (ROLES["parent"][0], "inner", ROLES["parent"][1], "triangle-down"),
-    "child": (ROLES["child"][0], "inner", ROLES["child"][1], "triangle-right"),
-    "member": (ROLES["member"][0], "inner", ROLES["member"][1], "square"),
-    "included": (ROLES["included"][0], "inner", ROLES["included"][1], "triangle-up"),
-    "spouse": ("spouse: shares a child with the target", "outer", ROLES["spouse"][1], "diamond"),
+SPOUSE = "spouse"
+#: The shape of each role; spouses are in the outer ring.
+SHAPES = {
+    "parent_or_child": "circle",
+    "parent": "triangle-down",
+    "child": "triangle-right",
+    "member": "square",
+    "included": "triangle-up",
+    SPOUSE: "diamond",
 }
+#: The label of each role, and one for a narrow screen.
+_LABELS = {role: label for role, (label, _) in ROLES.items()} | {SPOUSE: "spouse: shares a child with the target"}
+_SHORT = {role: label for role, (label, _) in ROLES.items()} | {"member": "role not known", "included": "asked for"}
+#: What a tooltip says of a feature.
+_TITLES = {"feature": "feature", "role": "role", "importance": "importance", "folds": "chosen in"}
 #: A grey on which white text is legible and which is visible on light and dark pages.
 TARGET = "#5A5F66"
 TARGET_CHARACTERS = 26
@@ -45,27 +52,16 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     which the table does not name. Node size is importance. Features without a reported role, and those only included on
     request, are in the inner ring. Beyond `limit` features a note gives their number.
     """
-    nodes = _nodes(blanket[:limit])
+    shown = by_role(blanket[:limit])
+    outer = sum(role == SPOUSE for role in shown["role"])
+    places = ring_places(len(shown) - outer, outer)
+    room = [int((_GRAPH_WIDTH / 2 - abs(x) - 13) / CHARACTER) for x, _ in places]
+    nodes = _nodes(shown, _LABELS, places, room)
     height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-_GRAPH_WIDTH // 2, _GRAPH_WIDTH // 2], nice=False, zero=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-height // 2, height // 2], nice=False, zero=False))
-    present = [role for role in MARKS if role in set(blanket["role"][:limit])]
-    names, _, colours, shapes = zip(*(MARKS[role] for role in present), strict=True) if present else ((),) * 4
-    legend = alt.Legend(title=None, orient="bottom", direction="horizontal", labelLimit=0) if present else None
-    base = alt.Chart().encode(
-        x=x,
-        y=y,
-        tooltip=tooltip({"feature": "feature", "role": "role", "importance": "importance", "folds": "chosen in"}),
-    )
-    lines = base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(
-        x2=alt.datum(0),
-        y2=alt.datum(0),
-        strokeDash=alt.condition(f"datum.role == '{MARKS['spouse'][0]}'", alt.value([4, 4]), alt.value([1, 0])),
-    )
-    points = base.mark_point(filled=True, opacity=1).encode(
-        color=alt.Color("role:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
-        shape=alt.Shape("role:N", scale=alt.Scale(domain=names, range=shapes), legend=legend),
-        size=alt.Size("size:Q", scale=None, legend=None),
+    x, y = _axes([-_GRAPH_WIDTH // 2, _GRAPH_WIDTH // 2], [-height // 2, height // 2])
+    base = alt.Chart().encode(x=x, y=y, tooltip=tooltip(_TITLES))
+    layers = _lines_and_points(
+        base, set(shown["role"]), _LABELS, {"direction": "horizontal"}, x2=alt.datum(0), y2=alt.datum(0)
     )
     labels = [
         base.transform_filter(f"datum.x {sign} 0")
@@ -73,20 +69,19 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
         .encode(text=alt.Text("label:N"))
         for sign, align, dx in ((">", "left", 13), ("<=", "right", -13))
     ]
-    chart = alt.layer(lines, points, *labels, *_centre(target), data=nodes, width=_GRAPH_WIDTH, height=height)
+    chart = alt.layer(*layers, *labels, *_centre(target), data=nodes, width=_GRAPH_WIDTH, height=height)
     return noted(chart, note_on(blanket, limit))
 
 
-def _nodes(blanket: pd.DataFrame) -> pd.DataFrame:
-    shown = by_role(blanket)
-    outer = sum(MARKS[role][1] == "outer" for role in shown["role"])
-    places = ring_places(len(shown) - outer, outer)
-    room = [int((_GRAPH_WIDTH / 2 - abs(x) - 13) / CHARACTER) for x, _ in places]
+def _nodes(
+    shown: pd.DataFrame, labels: Mapping[str, str], places: Sequence[tuple[float, float]], room: Sequence[int]
+) -> pd.DataFrame:
+    """Return the nodes of some features at some places, their names cut to the room in characters."""
     return pd.DataFrame(
         {
             "feature": shown["feature"],
             "label": [shortened(name, width) for name, width in zip(shown["feature"], room, strict=True)],
-            "role": [MARKS[role][0] for role in shown["role"]],
+            "role": [labels[role] for role in shown["role"]],
             "importance": [number(value) for value in shown["importance"]],
             "folds": [in_folds(value) for value in shown["frequency"]],
             "size": node_sizes(shown["importance"]),
@@ -96,9 +91,35 @@ def _nodes(blanket: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def _axes(x: Sequence[float], y: Sequence[float]) -> tuple[alt.X, alt.Y]:
+    """Return hidden axes of pixels, given their ends."""
+    scales = (alt.Scale(domain=list(ends), nice=False, zero=False) for ends in (x, y))
+    return alt.X("x:Q", axis=None, scale=next(scales)), alt.Y("y:Q", axis=None, scale=next(scales))
+
+
+def _lines_and_points(
+    base: alt.Chart, roles: Set[str], labels: Mapping[str, str], legend: Mapping[str, Any], **ends: Any
+) -> list[alt.Chart]:
+    """Return the lines from the nodes, dashed for spouses, to their `ends`, and the nodes with a legend of roles."""
+    present = [role for role in SHAPES if role in roles]
+    names = [labels[role] for role in present]
+    of_roles = alt.Legend(title=None, orient="bottom", labelLimit=0, **legend) if present else None
+    dashes = alt.condition(f"datum.role == '{labels[SPOUSE]}'", alt.value([4, 4]), alt.value([1, 0]))
+    colours = alt.Scale(domain=names, range=[ROLES[role][1] for role in present])
+    shapes = alt.Scale(domain=names, range=[SHAPES[role] for role in present])
+    return [
+        base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(strokeDash=dashes, **ends),
+        base.mark_point(filled=True, opacity=1).encode(
+            color=alt.Color("role:N", scale=colours, legend=of_roles),
+            shape=alt.Shape("role:N", scale=shapes, legend=of_roles),
+            size=alt.Size("size:Q", scale=None, legend=None),
+        ),
+    ]
+
+
 def by_role(blanket: pd.DataFrame) -> pd.DataFrame:
     """Return the features of a blanket, spouses last."""
-    rank = {role: at for at, role in enumerate(MARKS)}
+    rank = {role: at for at, role in enumerate(SHAPES)}
     return blanket.sort_values("role", key=lambda role: role.map(rank), kind="stable")
 
 
@@ -177,55 +198,22 @@ def _from_the_middle(n: int) -> list[float]:
 
 #: Width of the chart, height of a line, and positions of the trunk and of near and far nodes, in pixels.
 _TREE_WIDTH, _LINE, _TRUNK, _NEAR, _FAR = 280, 26, 14, 40, 64
-#: The legend of a role on a narrow screen.
-_SHORT = {
-    "parent_or_child": "parent or child",
-    "parent": "parent",
-    "child": "child",
-    "member": "role not known",
-    "included": "asked for",
-    "spouse": "spouse",
-}
 
 
 def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) -> alt.LayerChart:
     """Draw `blanket_graph` as a column 280 pixels wide, one feature per line, spouses further out."""
     shown = by_role(blanket[:limit])
-    x = [_FAR if role == "spouse" else _NEAR for role in shown["role"]]
-    nodes = pd.DataFrame(
-        {
-            "feature": shown["feature"],
-            "label": [
-                shortened(name, int((_TREE_WIDTH - at - 13) / CHARACTER))
-                for name, at in zip(shown["feature"], x, strict=True)
-            ],
-            "role": [_SHORT[role] for role in shown["role"]],
-            "importance": [number(value) for value in shown["importance"]],
-            "folds": [in_folds(value) for value in shown["frequency"]],
-            "size": node_sizes(shown["importance"]),
-            "x": x,
-            "y": [_LINE * (at + 1.5) for at in range(len(shown))],
-        }
-    )
+    x = [_FAR if role == SPOUSE else _NEAR for role in shown["role"]]
+    places = [(across, _LINE * (at + 1.5)) for at, across in enumerate(x)]
+    nodes = _nodes(shown, _SHORT, places, [int((_TREE_WIDTH - across - 13) / CHARACTER) for across in x])
     height = _LINE * (len(shown) + 1)
-    x_axis = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, _TREE_WIDTH], nice=False, zero=False))
-    y_axis = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False, zero=False))
-    present = [role for role in MARKS if role in set(shown["role"])]
-    names, colours, shapes = ([_SHORT[role] for role in present], *([MARKS[r][at] for r in present] for at in (2, 3)))
-    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0) if present else None
-    titles = {"feature": "feature", "role": "role", "importance": "importance", "folds": "chosen in"}
+    x_axis, y_axis = _axes([0, _TREE_WIDTH], [height, 0])
     base = alt.Chart()
-    dashes = alt.condition(f"datum.role == '{_SHORT['spouse']}'", alt.value([4, 4]), alt.value([1, 0]))
-    branches = base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(x2=alt.datum(_TRUNK), strokeDash=dashes)
-    points = base.mark_point(filled=True, opacity=1).encode(
-        color=alt.Color("role:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
-        shape=alt.Shape("role:N", scale=alt.Scale(domain=names, range=shapes), legend=legend),
-        size=alt.Size("size:Q", scale=None, legend=None),
-    )
+    layers = _lines_and_points(base, set(shown["role"]), _SHORT, {"columns": 1}, x2=alt.datum(_TRUNK))
     labels = base.mark_text(align="left", dx=13, color=INK, fontSize=12).encode(text=alt.Text("label:N"))
     last = float(nodes["y"].max()) if len(nodes) else 0.0
     # The layers share their specification, because a report has a chart for each selector and data set.
-    features = alt.layer(branches, points, labels, data=nodes).encode(x=x_axis, y=y_axis, tooltip=tooltip(titles))
+    features = alt.layer(*layers, labels, data=nodes).encode(x=x_axis, y=y_axis, tooltip=tooltip(_TITLES))
     chart = alt.layer(_target(target, last, y_axis), features, width=_TREE_WIDTH, height=height)
     return noted(chart, note_on(blanket, limit))
 

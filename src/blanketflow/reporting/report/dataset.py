@@ -10,23 +10,17 @@ import pandas as pd
 
 from ...data.findings.finding import SERIOUS
 from ...data.splits import FINAL
-from ..formatting import NONE, count, fixed, mean_sd, number, plain, seconds, signed, some
+from ..formatting import NONE, count, distribution, fixed, mean_sd, number, plain, seconds, signed, some
+from ..formatting import ROLES as ROLES_AND_COLOURS
 from ..tables.answers import YES
 from ..tables.blankets import confirmed_in_words
-from ..target_in_words import distribution
 from .html import Cell, Table, cells
 from .run import Run
 
 # --- headline of a data set: the answer with names, roles and scores, warnings, and findings --------------------------
 
 #: Displayed names of roles; a member is a feature without a reported role.
-ROLES = {
-    "parent_or_child": "parent or child",
-    "parent": "parent",
-    "child": "child",
-    "spouse": "spouse",
-    "included": "asked for, not found",
-}
+ROLES = {role: label for role, (label, _) in ROLES_AND_COLOURS.items() if role != "member"}
 #: Largest number of features named with their roles.
 MOST_NAMED = 40
 #: Kinds of findings shown in addition to serious ones.

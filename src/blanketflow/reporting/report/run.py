@@ -12,7 +12,7 @@ import pandas as pd
 from ...core.cards import Card
 from ...core.prior import group_of
 from ...data.splits import FINAL
-from ..tables.result_table import ALL, NOTHING, is_reference, selector_of
+from ..tables.result_table import ALL, NOTHING, is_reference, rows_where, selector_of
 from ..tables.scores import leading_metrics, leading_model
 
 
@@ -79,9 +79,7 @@ class Run:
 
     def rows(self, frame: pd.DataFrame, **where: str) -> pd.DataFrame:
         """Return the rows of `frame` with the given column values."""
-        for column, value in where.items():
-            frame = frame[frame[column] == value]
-        return frame
+        return rows_where(frame, **where)
 
     def scores(self, dataset: str) -> pd.DataFrame:
         """Return the scores on one data set, with the selectors in the order of the config."""

@@ -13,10 +13,18 @@ from .blankets import (
     truth,
     unions_table,
 )
-from .observed import OBSERVED, observed
 from .ranks import FRIEDMAN, RANKS, WINS, comparable, friedman, friedman_ranks, ranks, wins
 from .result_table import Found, ResultTable
-from .scores import HELD_OUT_GROUPS, OPTIMISM, SCORES, held_out_groups, optimism, scores
+from .scores import (
+    HELD_OUT_GROUPS,
+    OBSERVED,
+    OPTIMISM,
+    SCORES,
+    held_out_groups,
+    observed,
+    optimism,
+    scores,
+)
 from .stability import STABILITY, between_groups, nogueira, stability
 from .status_and_cost import RUNTIME, STATUSES, runtime, statuses, unclean
 

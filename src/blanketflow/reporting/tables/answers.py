@@ -9,7 +9,7 @@ from ...data.artefact_columns import Column, rows_of
 from ...data.findings import in_lines
 from ...data.splits import FINAL
 from ..formatting import count, fixed, interval, metric_name, number, signed, some
-from .result_table import ALL, NOTHING, Found, competes, frame, is_reference, selector_of
+from .result_table import ALL, NOTHING, Found, by_importance, competes, frame, is_reference, rows_where, selector_of
 from .scores import behind_the_best, is_higher_better, leading_metrics, leading_model
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def answers(found: Found) -> pd.DataFrame:
 
 
 def _answer(found: Found, dataset: str) -> dict[str, Any]:
-    scores = found.scores[found.scores["dataset"] == dataset]
+    scores = rows_where(found.scores, dataset=dataset)
     metrics = leading_metrics(scores, found.cards[dataset], found.selectors)
     model = leading_model(scores, metrics[0] if metrics else None, found.selectors)
     shown = scores[(scores["model"] == model)].dropna(subset=["mean"])
@@ -75,15 +75,14 @@ def _answer(found: Found, dataset: str) -> dict[str, Any]:
 
 def _doubt(found: Found, dataset: str, selector: str) -> str:
     """Return how the final search ended if it was not ``ok``, after a blank."""
-    ended = found.ended[found.ended["stage"] == "select"]
-    own = ended[(ended["dataset"] == dataset) & (ended["selector"] == selector) & (ended["split"] == FINAL)]
+    own = rows_where(found.ended, stage="select", dataset=dataset, selector=selector, split=FINAL)
     return "".join(f" But it is {row.status}: {row.reason}." for row in own.itertuples() if row.status != "ok")
 
 
 def _sizes(found: Found, dataset: str) -> dict[str, int]:
     """Return the size of the final blanket of each selector that has one."""
-    ran = found.folds[(found.folds["dataset"] == dataset) & (found.folds["split"] == FINAL)]["selector"].unique()
-    final = found.blankets[(found.blankets["dataset"] == dataset) & (found.blankets["split"] == FINAL)]
+    ran = rows_where(found.folds, dataset=dataset, split=FINAL)["selector"].unique()
+    final = rows_where(found.blankets, dataset=dataset, split=FINAL)
     kept = final[final["chosen"].astype(bool)].groupby("selector", observed=True).size()
     return {name: int(kept.get(name, 0)) for name in ran}
 
@@ -97,7 +96,7 @@ def _chosen(
     automatic = next((name for name in names if found.selectors[name].get("method") == "auto"), None)
     if automatic is not None or not names:
         return automatic, ""
-    ended = found.ended[(found.ended["dataset"] == dataset) & (found.ended["stage"] == "select")]
+    ended = rows_where(found.ended, dataset=dataset, stage="select")
     doubtful = set(ended.loc[ended["status"] != "ok", "selector"])
     able = [name for name in names if name not in doubtful] or names
     scored = [name for name in able if name in set(shown.loc[shown["metric"] == metric, "selector"])]
@@ -120,8 +119,8 @@ def _why(selector: str, scored: Sequence[str], what: str) -> str:
 
 def _lost(found: Found, dataset: str, shown: pd.DataFrame, metric: str) -> dict[str, float]:
     """Return the loss of each selector against the best, less the tolerance."""
-    rows = found.evaluations.dropna(subset=["value"])
-    rows = rows[(rows["dataset"] == dataset) & (rows["model"] == shown["model"].iloc[0]) & (rows["metric"] == metric)]
+    where = {"dataset": dataset, "model": shown["model"].iloc[0], "metric": metric}
+    rows = rows_where(found.evaluations.dropna(subset=["value"]), **where)
     values = rows.pivot(index="split", columns="selector", values="value").astype("float64").dropna(axis=1)
     values = values[[name for name in values if competes(name, found.selectors)]]
     if values.empty:
@@ -138,15 +137,14 @@ def _words(found: Found, dataset: str, selector: str, sizes: dict[str, int], sco
     if selector not in sizes:
         mean = scores.loc[scores["selector"] == selector, "n_features"].mean()
         return f"{selector} keeps {number(mean, 1)} of {count(n, 'feature')} on average; there is no final blanket."
-    of = (found.ended["dataset"] == dataset) & (found.ended["selector"] == selector) & (found.ended["split"] == FINAL)
-    verdict = next((said for said in found.ended.loc[of, "verdict"] if said), "")
+    of = {"dataset": dataset, "selector": selector, "split": FINAL}
+    verdict = next((said for said in rows_where(found.ended, **of)["verdict"] if said), "")
     if verdict:
         return verdict
     if not sizes[selector]:
         return f"{selector} keeps none of {count(n, 'feature')}."
-    final = found.blankets[(found.blankets["dataset"] == dataset) & (found.blankets["split"] == FINAL)]
-    kept = final[(final["selector"] == selector) & final["chosen"].astype(bool)]
-    ordered = kept.sort_values(["importance", "frequency"], ascending=False, kind="stable", na_position="last")
+    final = rows_where(found.blankets, **of)
+    ordered = by_importance(final[final["chosen"].astype(bool)])
     this = "this" if sizes[selector] == 1 else "these"
     return f"Keep {this} {sizes[selector]} of {count(n, 'feature')}: {some(list(ordered['feature']), MOST_NAMED)}."
 
@@ -170,7 +168,7 @@ def _scored(found: Found, shown: pd.DataFrame, selector: str, metrics: Sequence[
     n_splits, model = int(own["n_splits"]), own["model"]
     where = "the test rows" if n_splits == 1 else f"{n_splits} splits"
     text = f"On rows that the selection did not see ({where}), {model} has {'; '.join(parts)}."
-    leading = shown[(shown["metric"] == metrics[0]) & (shown["selector"] == selector)].iloc[0]
+    leading = rows_where(shown, metric=metrics[0], selector=selector).iloc[0]
     return " ".join(filter(None, (text, in_words_of_the_target(leading))))
 
 

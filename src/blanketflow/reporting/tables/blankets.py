@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.results import StandIn, in_words
 from ...data.artefact_columns import ARTEFACTS, Column, rows_of
 from ...data.splits import FINAL
-from .result_table import frame, is_reference, typed_frame
+from .result_table import by_importance, frame, is_reference, rows_where, typed_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,9 +82,7 @@ def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
             "stand_ins": in_words([StandIn(**other) for other in row.stand_ins], len(row.stand_ins)),
         }
         for (dataset, selector), part in final.groupby(["dataset", "selector"], sort=False, observed=True)
-        for row in part.sort_values(
-            ["importance", "frequency"], ascending=False, kind="stable", na_position="last"
-        ).itertuples()
+        for row in by_importance(part).itertuples()
     ]
     return frame(BLANKETS, rows)
 
@@ -188,8 +186,7 @@ def unions_table(
         for selector in [name for name in selectors if not is_reference(name, selectors)]:
             found: dict[str, list[str]] = {}
             for target, part in of_targets.items():
-                own = final[(final["dataset"] == part) & (final["selector"] == selector)]
-                for feature in own["feature"]:
+                for feature in rows_where(final, dataset=part, selector=selector)["feature"]:
                     found.setdefault(feature, []).append(target)
             rows += [
                 {"dataset": dataset, "selector": selector, "feature": feature}

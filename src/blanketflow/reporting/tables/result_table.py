@@ -95,6 +95,18 @@ class ResultTable:
     make: Callable[[Found], pd.DataFrame]
 
 
+def rows_where(frame: pd.DataFrame, **where: str) -> pd.DataFrame:
+    """Return the rows of a frame with the given column values."""
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def by_importance(blanket: pd.DataFrame) -> pd.DataFrame:
+    """Return the features of a blanket, most important first."""
+    return blanket.sort_values(["importance", "frequency"], ascending=False, kind="stable", na_position="last")
+
+
 def frame(table: Rows, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Return rows, possibly none, as a frame with the columns of a table."""
     return typed_frame(rows, table.types())
