@@ -23,7 +23,7 @@ from blanketflow.core.metrics import METRICS
 from blanketflow.core.registry import discover
 from blanketflow.models import DEFAULT_MODELS
 from blanketflow.selectors.compatibility import reads_as_number, why_no_target
-from blanketflow.selectors.judged.yardstick import ERROR, LOG_LOSS, NORMAL_SCORES, R2, RESIDUALS, SPOKEN
+from blanketflow.selectors.judged.yardstick import ERROR, LOG_LOSS, NORMAL_SCORES, OF_KINDS, R2, SPOKEN
 from blanketflow.targets import get_target_kind
 
 from .markdown import between, table
@@ -99,7 +99,7 @@ def parts() -> str:
         tests = [name for name, found in discover("blanketflow.ci").items() if kind in found.card.tasks]
         models = [name for name, found in discover("blanketflow.models").items() if kind in found.card.tasks]
         metrics = [f"`{metric.id}`" for metric in METRICS.values() if kind in metric.tasks]
-        judged = " or ".join(SPOKEN[metric][1] for metric in _JUDGED.get(kind, (RESIDUALS,)))
+        judged = " or ".join(SPOKEN[metric][1] for metric in _JUDGED.get(kind) or (OF_KINDS[kind],))
         said = "[all](tests/index.md)" if kind in TASKS else _links("tests", tests)
         rows.append((f"`{kind}`", said, _links("models", _in_order(kind, models)), ", ".join(metrics), judged))
     return table(["kind", "CI tests", "models", "metrics", "`auto` judges by"], rows)

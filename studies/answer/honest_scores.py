@@ -21,10 +21,10 @@ import pandas as pd
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_rng, seed_32
-from blanketflow.core.table import Table, column_from_array
+from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.selectors.judged.judged_round import Judge, Round
 from blanketflow.selectors.judged.portfolio import Rows
-from blanketflow.selectors.judged.yardstick import LOG_LOSS, judged_target, roc_auc, yardstick
+from blanketflow.selectors.judged.yardstick import LOG_LOSS, judged_target, ranked_target, roc_auc, yardstick
 from studies.shared.page import ROOT, row, write
 
 RESULTS = ROOT / "studies" / "answer" / "honest_scores.parquet"
@@ -104,16 +104,17 @@ def simulated(kind: str, number: int) -> tuple[pd.DataFrame, np.ndarray, int]:
     return frame, np.where(y > limit, "yes", "no"), n
 
 
-def truth(table: Table, y: np.ndarray, n: int, kept: list[str], seed: int) -> dict[str, float]:
+def truth(table: Table, y: np.ndarray | Column, n: int, kept: list[str], seed: int) -> dict[str, float]:
     """Return the score on fresh rows of the panel's models, learnt with what is kept, with all features and with none.
 
     They learn from the first n rows; what decides between sets there is the yardstick of the score here.
     """
-    target = column_from_array("y", y)
+    target = y if isinstance(y, Column) else column_from_array("y", y)
     metric = yardstick(target.take(np.arange(n)))
-    judging = Judge(Rows(table, judged_target(target, metric), seed), metric=metric)
+    own = judged_target(target, metric)
+    judging = Judge(Rows(table, ranked_target(own), seed), own, metric=metric)
     order = np.array([*map(table.names.index, kept), *(j for j, x in enumerate(table.names) if x not in kept)])
-    this = Round(np.arange(n), np.arange(n, len(y)), seed, orders={"kept": order})
+    this = Round(np.arange(n), np.arange(n, target.n_rows), seed, orders={"kept": order})
     found = {len(chosen): losses for chosen, losses in judging.judged(this, ["kept"], [len(kept)])["losses"]}
     sizes = {"chosen": len(kept), "all": len(order), "none": 0}
     losses = np.stack([found[size] for size in sizes.values()])

@@ -11,6 +11,7 @@ from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.judged.held_out import judge
 from blanketflow.selectors.judged.judged_round import NONE
 from blanketflow.selectors.judged.pace import Pace
+from blanketflow.targets.forms import as_target
 from studies.answer.honest_scores import PAGE, RESULTS, table_of, truth
 
 FRESH = 5000
@@ -41,6 +42,34 @@ def test_the_score_and_the_difference_are_those_on_fresh_rows():
     assert np.mean(not_corrected, axis=0).min() > 0.03
     assert np.abs(np.mean(errors, axis=0)).max() < 0.025
     assert sum(within) >= 9
+
+
+def times(rng, score):
+    died, left = rng.exponential(np.exp(-0.6 * score)), rng.exponential(2.0, len(score))
+    return {"time": np.minimum(died, left), "event": died <= left}
+
+
+def counts(rng, score):
+    exposure = rng.uniform(0.5, 2.0, len(score))
+    return {"count": rng.poisson(exposure * np.exp(0.3 * score)), "exposure": exposure}
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(("kind", "draw"), [("survival", times), ("count", counts)])
+def test_the_score_of_a_further_kind_is_that_on_fresh_rows(kind, draw):
+    errors, within = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200 + 2000, 10))
+        y = draw(rng, X[:, :3].sum(axis=1) * 0.7)
+        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(10)])
+        kept, said, _ = printed(frame[:200], {name: cells[:200] for name, cells in y.items()}, target_kind=kind)
+        true = truth(as_table(frame), as_target("test", "y", y, kind), 200, kept, seed)
+        difference = true["chosen"] - true["none" if "none" in said else "all"]
+        errors.append((said["chosen"] - true["chosen"], said["difference"] - difference))
+        within.append(said["low"] <= difference <= said["high"])
+    assert np.mean(errors, axis=0).max() < 0.025
+    assert sum(within) >= 6
 
 
 @pytest.mark.extended

@@ -11,6 +11,7 @@ from scipy.special import expit, gammaln
 import literal_survival as literal
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.models import build_estimator, build_prior, get_model
+from blanketflow.models.metrics_of_kinds import DEVIANCES
 from literal_survival import survival
 
 RECORDED = json.loads((Path(__file__).parents[2] / "studies" / "target_peers" / "models_recorded.json").read_text())
@@ -229,3 +230,14 @@ def test_a_regressor_of_scikit_learn_fits_rates_weighted_by_exposure():
     y = np.array([(2, 1.0), (0, 3.0), (1, 2.0), (3, 2.0)], dtype=[("count", float), ("exposure", float)])
     model = build_estimator("sklearn.linear_model:LinearRegression", "count", 0)
     assert model.fit(np.zeros((4, 1)), y).predict(np.zeros((1, 1))) == pytest.approx([6 / 8])
+
+
+def test_boosted_gamma_takes_no_step_beyond_what_small_numbers_say():
+    """A Newton step for a leaf of numbers near 0 goes far below them, where the deviance is without bound."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(500, 4))
+    y = np.exp(X[:, 0] - X[:, 1]) * rng.exponential(size=500)
+    said = get_model("lightgbm").build("positive", 0).fit(X[:400], y[:400]).predict(X[400:])
+    nothing = np.full(100, y[:400].mean())
+    deviance, of_nothing = (np.mean(DEVIANCES["positive"](y[400:], means)) for means in (said, nothing))
+    assert deviance < 0.8 * of_nothing

@@ -167,3 +167,26 @@ def test_ten_thousand_rows_take_a_moment_and_agree_with_a_sample_of_pairs():
     i, j = rng.integers(0, n, size=(2, 400_000))
     pairs = y["event"][i] & (y["time"][i] < y["time"][j])
     assert ours.concordance(y, risk) == pytest.approx(np.mean(risk[i][pairs] > risk[j][pairs]), abs=0.01)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_losses_of_rows_have_the_mean_and_the_error_of_the_concordance(late):
+    """The error of a difference between two risks is that over many samples."""
+    rng, found, errors = np.random.default_rng(4), [], []
+    for _ in range(400):
+        x, z = rng.normal(size=(2, 100))
+        died, left = rng.exponential(np.exp(-x - 0.5 * z)), rng.exponential(2.0, 100)
+        time = np.ceil(np.minimum(died, left) * 20) / 20  # with ties
+        fields = [("event", bool), ("time", float)] + [("entry", float)] * late
+        y = np.zeros(100, dtype=fields)
+        y["event"], y["time"] = died <= left, time
+        if late:
+            y["entry"] = np.where(rng.random(100) < 0.3, time / 2, 0)
+        losses = [ours.concordance_losses(y, risk, y) for risk in (x, np.round(x + 0.5 * z, 1))]
+        for one, risk in zip(losses, (x, np.round(x + 0.5 * z, 1)), strict=True):
+            wanted = ours.concordance(y, risk) if late else ours.uno_concordance(y, risk, y)
+            assert 1 - one.mean() == pytest.approx(wanted, abs=1e-12)
+        difference = losses[0] - losses[1]
+        found.append(difference.mean())
+        errors.append(difference.std(ddof=1) / 10)
+    assert np.mean(errors) == pytest.approx(np.std(found), rel=0.15)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import d2_tweedie_score
 
 import blanketflow as bf
 from blanketflow.api.select_command import select
@@ -15,9 +16,12 @@ from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning
 from blanketflow.core.numerics import standardised
 from blanketflow.core.table import Table
 from blanketflow.data.sources import read_source
+from blanketflow.models import get_model
+from blanketflow.models.responses import response
 from blanketflow.reporting.formatting import NONE, number
 from blanketflow.reporting.report.dataset import blankets
 from blanketflow.search.confirmation import RATIO, confirm_members, ratios
+from blanketflow.selectors.judged.losses_of_kinds import losses_of
 from blanketflow.targets import as_numbers, get_target_kind
 from blanketflow.targets.forms import as_target, as_written, with_own_column
 from blanketflow.workflow.peek import peek
@@ -216,9 +220,42 @@ def test_residuals_order_rows_as_martingale_residuals_do():
 def test_select_judges_sets_and_fits_a_model_of_the_kind():
     frame, time, event = cohort(400, seed=2)
     found = bf.select(frame, structured(time, event))
-    assert {"a", "d"} <= set(found.features) and "R² of normal scores of the target's residuals" in found.verdict
+    assert {"a", "d"} <= set(found.features) and "with all: Uno's concordance 0.7" in found.verdict
     risk = found.estimator.predict(frame)
     assert np.corrcoef(risk, 0.9 * frame["a"] - 0.7 * frame["d"])[0, 1] > 0.8
+
+
+RNG = np.random.default_rng(5)
+SCORE = X["a"] - X["d"]
+JUDGED = {
+    "late": ({"time": TIME, "event": EVENT, "entry": TIME / 3}, "survival", "Harrell's concordance"),
+    "count": ({"count": RNG.poisson(np.exp(SCORE) * 2), "exposure": np.full(500, 2.0)}, "count", "explained deviance"),
+    "ordered": (np.searchsorted([-1, 1], SCORE + RNG.logistic(size=500)), "ordered", "ranked probability skill"),
+    "share": (1 / (1 + np.exp(RNG.normal(size=500) - SCORE)), "share", "explained deviance"),
+    "positive": (np.exp(SCORE) * RNG.exponential(size=500), "positive", "explained deviance"),
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_sets_are_judged_in_the_terms_of_the_kind(name):
+    y, kind, said = JUDGED[name]
+    found = bf.Auto(target_kind=kind, max_candidates=12).fit(X[["a", "d", "n0", "n1"]], y)
+    assert {"a", "d"} <= set(found.selected_features_) and f": {said} 0." in found.verdict_["sentence"]
+    chosen, corrected = (
+        next(row for row in found.verdict_["scores"] if row["model"] == model) for model in ("mean", "corrected")
+    )
+    assert 0.1 < corrected["chosen"] <= chosen["chosen"] < 0.9
+    assert {row["model"] for row in found.verdict_["scores"]} == {"linear", "boosted", "mean", "corrected"}
+
+
+def test_losses_are_explained_deviances_of_models_of_the_kind():
+    y, exposure = JUDGED["count"][0]["count"], RNG.uniform(1, 3, 500)
+    target = as_target("t", "y", {"count": y, "exposure": exposure}, "count")
+    losses, of_rows = losses_of(target), response(target, "count")
+    design = X[["a", "d"]].to_numpy()
+    model = get_model("poisson").build("count", 0).fit(design, of_rows)
+    wanted = d2_tweedie_score(y / exposure, model.predict(design), sample_weight=exposure, power=1)
+    assert 1 - losses(model, design, of_rows, of_rows).mean() == pytest.approx(wanted)
 
 
 def test_folds_hold_the_same_share_of_events():

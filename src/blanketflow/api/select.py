@@ -142,8 +142,8 @@ def select(
     task : {"auto", "classification", "regression"}
         What the target is.
     target_kind : {"auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"}
-        Kind of the target. Sets are then judged by how well the normal scores of its residuals are predicted, and the
-        estimator is a model of this kind, such as Cox regression.
+        Kind of the target. Models of this kind, such as Cox regression, then judge the sets, by concordance, explained
+        deviance or the ranked probability score.
     include, exclude : list of str, optional
         Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
     feature_groups : dict of str to list of str, optional
@@ -261,7 +261,6 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..models.encode import USUAL
     from ..models.responses import response
     from ..selectors.judged.judged_round import panel_of
-    from ..targets import get_target_kind
     from ..targets.forms import as_target
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
@@ -283,11 +282,8 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
         of_columns = {"powers": np.where(np.abs(powers) > USUAL, powers, 0)}
         steps.append(("scale", FunctionTransformer(_scaled, kw_args=of_columns)))
     of_kind = as_target("select", "y", y, selector.target_kind)
-    if of_kind is None:
-        asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
-    else:
-        linear, *others = get_target_kind(of_kind.target_kind).models
-        asked, y = others[0] if model == "boosted" else linear, response(of_kind, of_kind.target_kind)
+    target = target_column(column_from_array("y", np.asarray(y)), selector.task_) if of_kind is None else of_kind
+    y, asked = y if of_kind is None else response(of_kind, of_kind.target_kind), panel_of(target)[model]
     steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
     if weights is not None:
         rows = repeated_rows("select: sample_weight", weights, len(y))

@@ -28,10 +28,15 @@ CERTIFIED = {
     "objective": None,
     "subsample_freq": 0,
 }
+#: Largest change of a log hazard or log mean by a tree at a learning rate of 1. A leaf with events only has its maximum
+#: at infinity; in one with small numbers only, a Newton step goes far beyond it. LightGBM limits counts by itself.
+MOST_CHANGE: dict[str, Any] = {"max_delta_step": 1.0}
 #: Losses of further kinds of targets.
-OBJECTIVES = {COUNT: "poisson", POSITIVE: "gamma", SHARE: "cross_entropy"}
-#: Largest change of a log hazard by a tree at a learning rate of 1: leaves with events only have a maximum at infinity.
-MAX_LOG_HAZARD = 1.0
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    COUNT: {"objective": "poisson"},
+    POSITIVE: {"objective": "gamma", **MOST_CHANGE},
+    SHARE: {"objective": "cross_entropy"},
+}
 #: Keeps every column that varies: with an objective of our own, LightGBM fails where it has dropped all of them.
 ALL_COLUMNS = {"feature_pre_filter": False, "min_data_in_bin": 1}
 #: Parameters that may have any value; others, such as extra_trees or use_quantized_grad, must not be set.
@@ -112,7 +117,7 @@ class LightGBM(Model):
         )
         if task == SURVIVAL:
             return LazyEstimator(partial(_boosted_cox, estimator), task)
-        return estimator.set_params(objective=OBJECTIVES[task]) if task in OBJECTIVES else estimator
+        return estimator.set_params(**OBJECTIVES.get(task, {}))
 
     def certify(self, estimator: Any) -> Any:
         """Return the estimator without bundles of columns, which make one column's splits depend on others.
@@ -154,7 +159,7 @@ class BoostedCox:
 
         self.n_features_in_, self.can_split_ = X.shape[1], bool((X[:1] != X).any())
         if self.can_split_:
-            self.trees.set_params(objective=objective, max_delta_step=MAX_LOG_HAZARD, **ALL_COLUMNS)
+            self.trees.set_params(objective=objective, **MOST_CHANGE, **ALL_COLUMNS)
             self.trees.fit(X, y[EVENT].astype(float))
         self.hazards_ = ProportionalHazards(y, self.predict(X))
         return self

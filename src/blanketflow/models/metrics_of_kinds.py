@@ -7,9 +7,11 @@ Meteorology 8, 985-987.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from ..core.cards import COUNT, POSITIVE, SHARE
 from .predictions import Predictions, Undefined
 from .survival_scores import concordance, integrated_brier, time_auc, uno_concordance
 
@@ -40,27 +42,39 @@ def _taught(p: Predictions) -> np.ndarray:
     return p.taught
 
 
-def _means(p: Predictions) -> np.ndarray:
-    if (p.y_pred <= 0).any():
+def _check_means(means: np.ndarray) -> None:
+    if (means <= 0).any():
         raise Undefined("the model predicts a mean that is not above 0")
-    return p.y_pred
 
 
-def _poisson_deviance(p: Predictions) -> float:
-    means = _means(p)
-    return 2 * np.mean(_times_log_ratio(p.y_true, means) - p.y_true + means)
+def _of_counts(y: np.ndarray, means: np.ndarray) -> np.ndarray:
+    _check_means(means)
+    return 2 * (_times_log_ratio(y, means) - y + means)
 
 
-def _gamma_deviance(p: Predictions) -> float:
-    ratio = p.y_true / _means(p)
-    return 2 * np.mean(ratio - 1 - np.log(ratio))
+def _of_positive(y: np.ndarray, means: np.ndarray) -> np.ndarray:
+    _check_means(means)
+    ratio = y / means
+    return 2 * (ratio - 1 - np.log(ratio))
 
 
-def _share_deviance(p: Predictions) -> float:
-    if (p.y_pred < 0).any() or (p.y_pred > 1).any():
+def _of_shares(y: np.ndarray, means: np.ndarray) -> np.ndarray:
+    if (means < 0).any() or (means > 1).any():
         raise Undefined("the model predicts shares outside 0 to 1")
-    share = np.clip(p.y_pred, SMALLEST_SHARE, 1 - SMALLEST_SHARE)
-    return 2 * np.mean(_times_log_ratio(p.y_true, share) + _times_log_ratio(1 - p.y_true, 1 - share))
+    share = np.clip(means, SMALLEST_SHARE, 1 - SMALLEST_SHARE)
+    return 2 * (_times_log_ratio(y, share) + _times_log_ratio(1 - y, 1 - share))
+
+
+#: Deviance of each row from predicted means, (n,), by kind of target.
+DEVIANCES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    COUNT: _of_counts,
+    POSITIVE: _of_positive,
+    SHARE: _of_shares,
+}
+
+
+def _mean_deviance(kind: str, p: Predictions) -> float:
+    return float(np.mean(DEVIANCES[kind](p.y_true, p.y_pred)))
 
 
 def _times_log_ratio(values: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -78,8 +92,13 @@ def _quadratic_kappa(p: Predictions) -> float:
 def _ranked_probability_score(p: Predictions) -> float:
     if p.probabilities is None or p.classes is None:
         raise Undefined("the model gives no probabilities")
-    up_to = np.cumsum(p.probabilities, axis=1)[:, :-1]
-    return np.mean((up_to - (p.y_true[:, None] <= p.classes[:-1])) ** 2)
+    return float(np.mean(ranked_probability_scores(np.searchsorted(p.classes, p.y_true), p.probabilities)))
+
+
+def ranked_probability_scores(classes: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Return the ranked probability score of each row, (n,), of class 0, 1, ... with probabilities (n, n_classes)."""
+    up_to = np.cumsum(probabilities, axis=1)[:, :-1]
+    return np.mean((up_to - (classes[:, None] <= np.arange(up_to.shape[1]))) ** 2, axis=1)
 
 
 #: What computes each, by id.
@@ -88,9 +107,9 @@ OF_KINDS: dict[str, Callable[[Predictions], float]] = {
     "uno-concordance": _uno_concordance,
     "integrated-brier": _integrated_brier,
     "time-auc": _time_auc,
-    "poisson-deviance": _poisson_deviance,
-    "gamma-deviance": _gamma_deviance,
-    "share-deviance": _share_deviance,
+    "poisson-deviance": partial(_mean_deviance, COUNT),
+    "gamma-deviance": partial(_mean_deviance, POSITIVE),
+    "share-deviance": partial(_mean_deviance, SHARE),
     "quadratic-kappa": _quadratic_kappa,
     "ranked-probability-score": _ranked_probability_score,
 }

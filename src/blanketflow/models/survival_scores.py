@@ -34,9 +34,40 @@ def concordance(y: np.ndarray, risk: np.ndarray) -> float:
 
 def uno_concordance(y: np.ndarray, risk: np.ndarray, taught: np.ndarray) -> float:
     """Return Uno's concordance, whose limit does not depend on the censoring; `taught` are the training rows."""
+    return _weighted_concordance(y, risk, _weights_of_events(y, taught))
+
+
+def _weights_of_events(y: np.ndarray, taught: np.ndarray) -> np.ndarray:
     not_censored = _censoring(y, taught).before(y[TIME][y[EVENT]])
-    weights = np.divide(1.0, not_censored**2, out=np.zeros_like(not_censored), where=not_censored > 0)
-    return _weighted_concordance(y, risk, weights)
+    return np.divide(1.0, not_censored**2, out=np.zeros_like(not_censored), where=not_censored > 0)
+
+
+def concordance_losses(y: np.ndarray, risk: np.ndarray, taught: np.ndarray) -> np.ndarray:
+    """Return a loss of each row, (n,), whose mean is 1 less Uno's concordance, or Harrell's if rows enter late.
+
+    Pseudo-values: the mean, and twice what a row's own pairs lose more than the mean. Their variance over n estimates
+    that of the concordance, so that they compare models as losses of independent rows do. 0.5 without a pair. In time
+    and memory of the order of rows times events.
+
+    >>> y = np.array([(True, 1.0), (True, 2.0), (False, 3.0)], dtype=[("event", bool), ("time", float)])
+    >>> risk = np.array([2.0, 3.0, 1.0])
+    >>> round(float(1 - concordance_losses(y, risk, y).mean()), 3)
+    0.667
+    """
+    event, time = y[EVENT], y[TIME]
+    weights = np.ones(int(event.sum())) if has_entries(y) else _weights_of_events(y, taught)
+    later = (time > time[event, None]) | ((time == time[event, None]) & ~event)
+    if has_entries(y):
+        later &= y[ENTRY] < time[event, None]
+    pairs = weights[:, None] * later
+    lost = pairs * ((risk > risk[event, None]) + (risk == risk[event, None]) / 2)
+    if not (total := float(pairs.sum())):
+        return np.full(len(y), 0.5)
+    mean = float(lost.sum()) / total
+    beyond = lost - mean * pairs
+    of_rows = beyond.sum(axis=0)
+    of_rows[event] += beyond.sum(axis=1)
+    return mean + of_rows * (len(y) / total)
 
 
 def _weighted_concordance(y: np.ndarray, risk: np.ndarray, weights: np.ndarray) -> float:

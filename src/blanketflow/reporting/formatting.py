@@ -112,7 +112,7 @@ def metric_name(metric: str) -> str:
     >>> metric_name("balanced-accuracy"), metric_name("roc-auc"), metric_name("log-loss")
     ('balanced accuracy', 'ROC AUC', 'log-loss')
     """
-    return METRICS[metric].name if metric in METRICS else metric
+    return METRICS[metric].name if metric in METRICS else metric.replace("-", " ")
 
 
 def count(n: int, thing: str) -> str:

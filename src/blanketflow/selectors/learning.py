@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, REGRESSION
+from ..core.column import TargetColumn
 from ..core.errors import DataError, ParameterError
 from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng, seed_32
@@ -18,7 +19,9 @@ from ..models.encode import Design, design, moderate, moderated
 
 
 def task_of(target: Column) -> str:
-    """Return the task of a target."""
+    """Return the task of a target, its kind if that is a further one."""
+    if isinstance(target, TargetColumn):
+        return target.target_kind
     return CLASSIFICATION if target.kind == CATEGORICAL else REGRESSION
 
 
@@ -32,15 +35,17 @@ def matrix_of(table: Table, names: Sequence[str]) -> np.ndarray:
 def estimator_for(model: Any, target: Column, seed: int, X: np.ndarray, *trains: Sequence[int] | np.ndarray) -> Any:
     """Return an unfitted scikit-learn estimator for a target: categorical classifies, numeric regresses.
 
-    Without columns in X, or if some training rows (`trains`, one per fit) have a single class, it predicts the prior or
-    the mean, since many classifiers fail there. Raises `UnsupportedError` if the model does not support the task.
+    Without columns in X, or if some training rows (`trains`, one per fit) teach nothing, such as a single class, it
+    predicts the prior or the mean, since many classifiers fail there. Raises `UnsupportedError` if the model does not
+    support the task.
     """
     from ..models import build_estimator, build_prior
+    from ..models.responses import response, teaches
 
     task = task_of(target)
     estimator = build_estimator(model, task, seed)
-    y = target.numbers()
-    if X.shape[1] and (task == REGRESSION or all(np.ptp(y[train]) for train in trains)):
+    y = response(target, task) if isinstance(target, TargetColumn) else target.numbers()
+    if X.shape[1] and (task == REGRESSION or all(teaches(y[train], task) for train in trains)):
         return estimator
     return build_prior(task)
 

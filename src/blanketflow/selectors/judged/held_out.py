@@ -21,7 +21,7 @@ from .gate import Gate, of_columns, of_trees
 from .judged_round import ALL, FEW_FEATURES, NONE, Candidate, Judge, Round
 from .pace import Pace
 from .portfolio import CONSENSUS, FIRST, RANKINGS, Rows, by_mean_rank, log_ranks
-from .yardstick import AUTO, ERROR, LOG_LOSS, calibrated, judged_target, log_loss, roc_auc, yardstick
+from .yardstick import AUTO, ERROR, LOG_LOSS, calibrated, judged_target, log_loss, ranked_target, roc_auc, yardstick
 
 #: Evaluated numbers of features; above 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
@@ -148,20 +148,21 @@ def judge(
     sizes.
     """
     metric = yardstick(target, metric)
-    target = judged_target(target, metric)
-    rows = rows_to_judge(target, seed, most_rows, keeps_rare=metric == LOG_LOSS)
+    own = judged_target(target, metric)
+    rows = rows_to_judge(own, seed, most_rows, keeps_rare=metric == LOG_LOSS)
     if len(rows) < 4:
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
-    features, target = features.take(rows), target.take(rows)
+    features, own = features.take(rows), own.take(rows)
+    target = ranked_target(own)
     groups = None if groups is None else groups[rows]
     whole = Rows(features, target, 0, pace.check_time, feature_groups=feature_groups, search=search)
     sizes = sizes_of(len(whole.names), len(included), max_features)
     coarse = sizes[1::COARSE] or sizes
     calibrated_in = balanced_parts(target.numbers(), n_parts, derive_rng(seed, "auto", "calibrated"), groups)
-    rounds = list(_rounds(target, seed, n_parts, groups))
+    rounds = list(_rounds(own, seed, n_parts, groups))
     first, later = rounds[:FIRST_ROUNDS], rounds[FIRST_ROUNDS:]
     judges_all = not is_look or len(whole.names) <= FEW_FEATURES
-    judging = _Judging(Judge(whole, included, metric, pace, judges_all), calibrated_in, n_jobs, count_tests)
+    judging = _Judging(Judge(whole, own, included, metric, pace, judges_all), calibrated_in, n_jobs, count_tests)
     judging.done = {"most_rows": most_rows, "n_rows": len(rows), "n_planned": len(rounds)}
 
     def told(this: Round) -> None:
@@ -217,7 +218,7 @@ def rows_to_judge(target: Column, seed: int, most: int, keeps_rare: bool) -> np.
         counts = np.bincount(codes)
         place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.sort(order[np.argsort(place, kind="stable")[:most]])
-    return sampled(np.arange(target.n_rows), target.numbers(), most, derive_seed(seed, "auto", "rows"))
+    return sampled(np.arange(target.n_rows), target.balanced_by, most, derive_seed(seed, "auto", "rows"))
 
 
 def _rounds(target: Column, seed: int, n_parts: int, groups: np.ndarray | None) -> Iterator[Round]:
@@ -225,7 +226,7 @@ def _rounds(target: Column, seed: int, n_parts: int, groups: np.ndarray | None) 
     number = 0
     for repeat in range(n_repeats):
         n = min(n_parts, target.n_rows // 2)
-        parts = balanced_parts(target.numbers(), n, derive_rng(seed, "auto", "parts", repeat), groups)
+        parts = balanced_parts(target.balanced_by, n, derive_rng(seed, "auto", "parts", repeat), groups)
         for part in range(parts.max() + 1):
             yield Round(np.flatnonzero(parts != part), np.flatnonzero(parts == part), derive_seed(seed, "auto", number))
             number += 1

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from ...core.cards import CLASSIFICATION
+from ...core.column import TargetColumn
 from ...core.limits import LimitReached
 from ...core.seeds import seed_32
 from ...core.table import Column
 from ...models.base import Model, predicted, probabilities
 from ...models.knn import KNN
+from ...models.responses import response
 from ..learning import estimator_for, task_of
+from .losses_of_kinds import Losses, losses_of
 from .pace import Pace
 from .portfolio import Rows, boosted_model, linear_model, rankings
 from .yardstick import ERROR, LOG_LOSS, smoothed
@@ -29,7 +32,9 @@ Candidate = tuple[str, int]
 
 
 def panel_of(target: Column) -> dict[str, Model]:
-    """Return the models by name."""
+    """Return the models by name; neighbours know classes and numbers only."""
+    if isinstance(target, TargetColumn):
+        return {"linear": linear_model(target), "boosted": boosted_model(target)}
     return {"linear": linear_model(target), "neighbours": KNN(), "boosted": boosted_model(target)}
 
 
@@ -64,11 +69,13 @@ class Round:
 class Judge:
     """Rows and models of all rounds.
 
+    `target` is what models learn, that of a further kind with its parts; `whole` has it as rankings read it.
     The `pace` counts fits, and stops them with `LimitReached`. Features at the positions `included` come first in all
     rankings. `metric` is from `yardstick`. `judges_all` says whether the set of all features is evaluated.
     """
 
     whole: Rows
+    target: Column
     included: Sequence[int] = ()
     metric: str = ERROR
     pace: Pace = field(default_factory=Pace)
@@ -77,7 +84,18 @@ class Judge:
     @cached_property
     def panel(self) -> dict[str, Model]:
         """The models by name."""
-        return panel_of(self.whole.target)
+        return panel_of(self.target)
+
+    @cached_property
+    def losses_of_kind(self) -> Losses | None:
+        """The losses of a further kind; None for classes and numbers."""
+        return losses_of(self.target) if isinstance(self.target, TargetColumn) else None
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """What models learn, (n,)."""
+        is_further = isinstance(self.target, TargetColumn)
+        return response(self.target, self.target.target_kind) if is_further else self.whole.y
 
     @cached_property
     def classes(self) -> np.ndarray | None:
@@ -151,13 +169,13 @@ class Judge:
         train, held_out = this.train, this.held_out
         blocks = [self.whole.design.blocks[j] for j in chosen]
         columns = np.concatenate([np.arange(b.start, b.stop) for b in blocks]) if blocks else np.arange(0)
-        X, y = self.whole.design.matrix, self.whole.y
+        X, y = self.whole.design.matrix, self.y
         X = X if len(columns) == X.shape[1] else X[:, columns]  # of a wide table, a copy takes long
         taught, asked = (X[rows] if len(columns) else np.zeros((len(rows), 1)) for rows in (train, held_out))
         found = []
         for name, model in self.panel.items():
             with self.pace.fit(name if len(columns) else NONE, taught.size):
-                estimator = estimator_for(model, self.whole.target, seed_32(this.seed, name), X, train)
+                estimator = estimator_for(model, self.target, seed_32(this.seed, name), X, train)
                 estimator.fit(taught, y[train])
                 n_votes = model.n_neighbors if isinstance(model, KNN) else len(train)
                 found.append(self._loss(estimator, asked, y[train], y[held_out], n_votes))
@@ -166,6 +184,8 @@ class Judge:
         return np.stack(found)
 
     def _loss(self, estimator: Any, X: np.ndarray, taught: np.ndarray, truth: np.ndarray, n_votes: int) -> np.ndarray:
+        if self.losses_of_kind is not None:
+            return self.losses_of_kind(estimator, X, taught, truth)[np.newaxis]
         if self.classes is None:
             return ((truth - predicted(estimator, X)) ** 2)[np.newaxis] / self.scale
         said, classes = probabilities(estimator, X, np.unique(taught))

@@ -14,16 +14,19 @@ from ...ci.choice import choose_test, described
 from ...ci.contingency.g2_and_chi2 import G2
 from ...ci.feature_groups import variables
 from ...core.cards import CLASSIFICATION
+from ...core.column import TargetColumn
 from ...core.limits import NO_LIMITS, Limits
 from ...core.numerics import standardised
 from ...core.prior import PriorKnowledge
 from ...core.seeds import seed_32
 from ...core.table import Column, Table
-from ...models.base import Model
+from ...models import get_model
+from ...models.base import CLASSES, Model
 from ...models.encode import Design, design, moderate, moderated
 from ...models.lightgbm import LightGBM
 from ...models.linear_models import Logistic, Ridge
 from ...models.tree_models import Forest
+from ...targets import get_target_kind
 from ..base import FoldOutcome, Method, no_search
 from ..causal.iamb import IAMB
 from ..filters.information_criteria import JMI, MIM
@@ -38,12 +41,14 @@ N_PENALTIES, LAST = 30, 1e-3
 
 def linear_model(target: Column) -> Model:
     """Return the linear model of a target."""
+    if isinstance(target, TargetColumn):
+        return get_model(get_target_kind(target.target_kind).models[0])
     return Logistic(max_iter=100) if task_of(target) == CLASSIFICATION else Ridge()
 
 
 def boosted_model(target: Column) -> Model:
     """Return boosted trees of a target, few and small, a fifth of the usual time; fewer rounds for many classes."""
-    n_classes = len(target.levels) if task_of(target) == CLASSIFICATION else 2
+    n_classes = len(target.levels) if task_of(target) in CLASSES else 2
     return LightGBM(n_estimators=max(10, 60 // max(2, n_classes)), learning_rate=0.2, num_leaves=8, max_bin=63)
 
 

@@ -13,7 +13,7 @@ from ...core.table import Column
 from ...moves.smallest_set import MOST_LOST, Corrected
 from .held_out import Judged
 from .judged_round import ALL, NONE
-from .yardstick import LOG_LOSS, SPOKEN
+from .yardstick import ERROR, LOG_LOSS, SPOKEN
 
 #: Number of features named in a sentence.
 MOST_NAMED = 12
@@ -135,7 +135,7 @@ def _nothing(judged: Judged, target: Column) -> str:
     if gate is None:
         return f"Models predict no better with any of the {n} features than without; whether any helps was not tested."
     rows = f"{judged.losses.shape[2]:,} rows"
-    if SPOKEN[judged.metric][0] == "r2":
+    if judged.metric not in (ERROR, LOG_LOSS):
         seen = "rank correlation"
     else:
         counts = np.bincount(judged.truth.astype(np.int64), minlength=len(target.levels)).tolist()

@@ -6,28 +6,36 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...core.cards import CLASSIFICATION, NUMERIC
+from ...core.cards import CLASSIFICATION, COUNT, NUMERIC, ORDERED, POSITIVE, SHARE, SURVIVAL
 from ...core.column import TargetColumn
 from ...core.errors import ParameterError
 from ...core.numerics import standardised
 from ...core.table import Column
 from ...core.task import has_rare_class
 from ...models.metrics import SMALLEST_PROBABILITY
+from ...models.risk_sets import ENTRY
 from ...targets import as_numbers
 from ...targets.normal_scores import scores_of
 from ..learning import task_of
 
-ERROR, LOG_LOSS, R2, NORMAL_SCORES, RESIDUALS = "error", "log-loss", "r2", "normal-scores", "residuals"
+ERROR, LOG_LOSS, R2, NORMAL_SCORES = "error", "log-loss", "r2", "normal-scores"
+#: Metrics of further kinds of targets, from `losses_of_kinds`.
+UNO, HARRELL, DEVIANCE, RANKED = "uno-concordance", "concordance", "deviance", "ranked-probability"
 #: Names of each metric, in tables and in sentences.
 SPOKEN: Mapping[str, tuple[str, str]] = {
     ERROR: ("accuracy", "accuracy"),
     LOG_LOSS: ("roc_auc", "ROC AUC"),
     R2: ("r2", "R²"),
     NORMAL_SCORES: ("r2", "R² of the target's normal scores"),
-    RESIDUALS: ("r2", "R² of normal scores of the target's residuals"),
+    UNO: ("uno_concordance", "Uno's concordance"),
+    HARRELL: ("concordance", "Harrell's concordance"),
+    DEVIANCE: ("explained_deviance", "explained deviance"),
+    RANKED: ("ranked_probability_skill", "ranked probability skill"),
 }
+#: Metrics of each kind; `HARRELL` instead if rows enter late.
+OF_KINDS = {SURVIVAL: UNO, COUNT: DEVIANCE, ORDERED: RANKED, SHARE: DEVIANCE, POSITIVE: DEVIANCE}
 #: Metrics with a relative tolerance: a share of the possible gain over no feature.
-BY_GAIN = (LOG_LOSS, NORMAL_SCORES, RESIDUALS)
+BY_GAIN = (LOG_LOSS, NORMAL_SCORES, UNO, HARRELL, DEVIANCE, RANKED)
 AUTO = "auto"
 CHOICES = (AUTO, ERROR, LOG_LOSS, R2, NORMAL_SCORES)
 #: Tails are heavy if normal scores explain less than this share of a target's variance: 0.82 for an exponential target.
@@ -44,7 +52,7 @@ def yardstick(target: Column, asked: str = AUTO) -> str:
     if isinstance(target, TargetColumn):
         if asked != AUTO:
             raise ParameterError(f"auto: metric is {asked}, but of a {target.target_kind} target it must be {AUTO}.")
-        return RESIDUALS
+        return HARRELL if ENTRY in target.parts else OF_KINDS[target.target_kind]
     is_class = task_of(target) == CLASSIFICATION
     suits = (ERROR, LOG_LOSS) if is_class else (R2, NORMAL_SCORES)
     if asked == AUTO:
@@ -65,9 +73,12 @@ def has_heavy_tails(target: Column) -> bool:
 
 def judged_target(target: Column, metric: str) -> Column:
     """Return the target that models learn."""
-    if isinstance(target, TargetColumn):
-        return as_numbers(target)
     return Column(target.name, NUMERIC, scores_of(target.numbers())) if metric == NORMAL_SCORES else target
+
+
+def ranked_target(target: Column) -> Column:
+    """Return a target that models learn as rankings and the gate read it: a further kind as a number."""
+    return as_numbers(target) if isinstance(target, TargetColumn) else target
 
 
 #: Steps of Newton's method; most need eight.
