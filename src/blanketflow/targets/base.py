@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -62,12 +62,15 @@ class TargetKind(Configurable):
         Names of further columns that may be absent.
     models : tuple of str
         Ids of the models that suit it, the linear one first.
+    regression : class
+        The null model, made from a target and predictors.
     """
 
     own: ClassVar[str] = "column"
     parts: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[tuple[str, ...]] = ()
     models: ClassVar[tuple[str, ...]] = ()
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]]
 
     @abstractmethod
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
@@ -88,12 +91,12 @@ class TargetKind(Configurable):
             If cells are not of this kind; the message names the column and a way out.
         """
 
-    @abstractmethod
     def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
         """Return the fitted regression on `predictors`, (k, n), orthogonal with mean 0 and variance 1.
 
         k may be 0. The model adds its own intercepts.
         """
+        return self.regression(target, predictors)
 
     @abstractmethod
     def covariates(self, target: TargetColumn) -> list[Column]:

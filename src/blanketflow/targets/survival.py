@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -33,11 +33,10 @@ class CoxModel:
     def __init__(self, target: TargetColumn, predictors: np.ndarray) -> None:
         from ..kernels.cox import fit_cox  # numba takes half a second to import: only if needed
 
-        self._target, self._predictors = target, predictors
-        first, last = at_risk(target)
-        self._order = np.argsort(-last, kind="stable")
-        self._first, self._last = first[self._order], last[self._order]
-        self._died = target.parts["event"].astype(bool)[self._order]
+        self._sets, self._predictors = RiskSets(response(target, SURVIVAL)), predictors
+        self._order = np.argsort(-self._sets.last, kind="stable")
+        self._first, self._last = self._sets.first[self._order], self._sets.last[self._order] - 1
+        self._died = self._sets.event[self._order]
         self.size = float(self._died.sum())
         self._design = np.ascontiguousarray(predictors[:, self._order])
         self._coefficients, self._hazards = np.zeros(len(predictors)), np.empty(target.n_rows)
@@ -62,22 +61,7 @@ class CoxModel:
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
-        sets = RiskSets(response(self._target, SURVIVAL))
-        return self._coefficients, inverse(sets.likelihood(self._predictors.T, self._coefficients).curvature)
-
-
-def at_risk(target: TargetColumn) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last event time, counted in ascending order, at which each row is at risk, both (n,).
-
-    A row is at risk at times above its entry and up to its own. `last` is -1 for rows before the first event, and below
-    `first` for those that see none.
-    """
-    time = target.numbers()
-    times = np.unique(time[target.parts["event"].astype(bool)])
-    last = np.searchsorted(times, time, side="right") - 1
-    entry = target.parts.get("entry")
-    first = np.zeros(len(time), dtype=np.int64) if entry is None else np.searchsorted(times, entry, side="right")
-    return first.astype(np.int64), last.astype(np.int64)
+        return self._coefficients, inverse(self._sets.likelihood(self._predictors.T, self._coefficients).curvature)
 
 
 def cumulative_hazard(target: TargetColumn) -> np.ndarray:
@@ -89,14 +73,9 @@ def cumulative_hazard(target: TargetColumn) -> np.ndarray:
     >>> cumulative_hazard(target).round(3)
     array([0.333, 0.333, 1.333])
     """
-    first, last = at_risk(target)
-    seen = last >= first
-    n_times = int(last.max()) + 1
-    deaths = np.bincount(last[target.parts["event"].astype(bool)], minlength=n_times)
-    entered = np.cumsum(np.bincount(first[seen], minlength=n_times))
-    left = np.cumsum(np.bincount(last[seen] + 1, minlength=n_times + 1))[:n_times]
-    hazard = np.concatenate([[0.0], np.cumsum(deaths / (entered - left))])
-    return np.where(seen, hazard[last + 1] - hazard[np.minimum(first, n_times)], 0.0)
+    sets = RiskSets(response(target, SURVIVAL))
+    hazard = np.concatenate([[0.0], np.exp(sets.baseline(np.zeros(target.n_rows)))])
+    return np.maximum(hazard[sets.last] - hazard[sets.first], 0.0)
 
 
 @dataclass
@@ -115,6 +94,7 @@ class Survival(TargetKind):
     )
     own: ClassVar[str] = "time"
     models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = CoxModel
     parts: ClassVar[tuple[str, ...]] = ("event",)
     optional: ClassVar[tuple[str, ...]] = ("entry",)
 
@@ -142,10 +122,6 @@ class Survival(TargetKind):
                     "rows. Drop rows that entered after their end, and count both from the same start."
                 )
         return TargetColumn(column.name, column.kind, column.cells(), (), SURVIVAL, checked)
-
-    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
-        """Return the Cox regression on `predictors`, (k, n)."""
-        return CoxModel(target, predictors)
 
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the event and the cumulative hazard (White and Royston 2009, doi:10.1002/sim.3618).
