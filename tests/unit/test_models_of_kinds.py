@@ -12,6 +12,7 @@ import literal_survival as literal
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.models import build_estimator, build_prior, get_model
 from blanketflow.models.metrics_of_kinds import DEVIANCES
+from blanketflow.models.survival_scores import brier_times, integrated_brier
 from literal_survival import survival
 
 RECORDED = json.loads((Path(__file__).parents[2] / "studies" / "target_peers" / "models_recorded.json").read_text())
@@ -241,3 +242,21 @@ def test_boosted_gamma_takes_no_step_beyond_what_small_numbers_say():
     nothing = np.full(100, y[:400].mean())
     deviance, of_nothing = (np.mean(DEVIANCES["positive"](y[400:], means)) for means in (said, nothing))
     assert deviance < 0.8 * of_nothing
+
+
+def test_curves_of_boosted_trees_are_as_far_apart_as_unseen_rows_say():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 8))
+    score = X[:, 0] - 0.5 * X[:, 1]
+    for of_kind, share in ((score, 0.8), (np.zeros(400), 1.02)):  # of the score of the Kaplan-Meier curve
+        died, left = rng.exponential(np.exp(-of_kind)), rng.exponential(2.0, 400)
+        y = survival(died <= left, np.minimum(died, left))
+        times = brier_times(y[200:])
+
+        def of(estimator, y=y, times=times):
+            said = estimator.fit(X[:200], y[:200]).predict_survival(X[200:], times)
+            return integrated_brier(y[200:], said, times, y[:200])
+
+        calibrated = of(build_estimator("lightgbm", "survival", 0))
+        plain = of(build_estimator({"type": "lightgbm", "parts": 1}, "survival", 0))
+        assert calibrated < share * of(build_prior("survival")) < plain

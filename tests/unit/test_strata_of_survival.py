@@ -14,7 +14,7 @@ from blanketflow.models import get_model
 from blanketflow.models.responses import response
 from blanketflow.models.risk_sets import RiskSets
 from blanketflow.models.survival_scores import concordance
-from blanketflow.reporting.target_in_words import distribution
+from blanketflow.reporting.formatting import distribution
 from blanketflow.targets import get_target_kind
 from blanketflow.targets.facts import facts_of
 from blanketflow.targets.survival import cumulative_hazard

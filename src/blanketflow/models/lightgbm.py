@@ -12,8 +12,10 @@ import numpy as np
 from ..core.cards import COUNT, POSITIVE, SHARE, SURVIVAL, TARGET_KINDS, Card
 from ..core.errors import UnsupportedError
 from ..core.parameters import integer, number
+from ..core.rows import balanced_parts
 from .base import CLASSES, LazyEstimator, Model
-from .risk_sets import EVENT, ProportionalHazards, RiskSets
+from .penalised import maximum
+from .risk_sets import EVENT, TIME, ProportionalHazards, RiskSets
 
 #: With these parameters the bins, sums and comparisons for one column do not depend on other columns: columns are not
 #: bundled or sampled, and among equal gains the first column in table order wins.
@@ -37,6 +39,8 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     POSITIVE: {"objective": "gamma", **MOST_CHANGE},
     SHARE: {"objective": "cross_entropy"},
 }
+#: Fewest events in a part of the rows, and most Newton steps for the slope.
+FEWEST_EVENTS, MAX_STEPS = 5, 50
 #: Keeps every column that varies: with an objective of our own, LightGBM fails where it has dropped all of them.
 ALL_COLUMNS = {"feature_pre_filter": False, "min_data_in_bin": 1}
 #: Parameters that may have any value; others, such as extra_trees or use_quantized_grad, must not be set.
@@ -91,6 +95,11 @@ class LightGBM(Model):
     # LightGBM's own default of 20 leaves a table of fewer than 40 rows without a single split.
     min_child_samples: int = integer(5, "Fewest training rows in a leaf.", at_least=1)
     max_bin: int = integer(255, "Largest number of bins of a column; fewer are faster.", at_least=2)
+    parts: int = integer(
+        3,
+        "Survival: parts of the rows, each predicted by trees of the others to calibrate curves; 1 for none.",
+        at_least=1,
+    )
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator, deterministic on any number of cores.
@@ -107,7 +116,7 @@ class LightGBM(Model):
 
         family = LGBMClassifier if task in CLASSES else LGBMRegressor
         estimator = family(
-            **self.options(),
+            **{name: value for name, value in self.options().items() if name != "parts"},
             importance_type="gain",  # the default counts splits, and useless columns have as many
             random_state=seed,
             n_jobs=n_jobs,
@@ -116,7 +125,7 @@ class LightGBM(Model):
             verbose=-1,
         )
         if task == SURVIVAL:
-            return LazyEstimator(partial(_boosted_cox, estimator), task)
+            return LazyEstimator(partial(_boosted_cox, estimator, self.parts), task)
         return estimator.set_params(**OBJECTIVES.get(task, {}))
 
     def certify(self, estimator: Any) -> Any:
@@ -138,20 +147,40 @@ class LightGBM(Model):
         return np.unique([int(column) for tree in splits for column in tree.split()]).astype(np.int64)
 
 
-def _boosted_cox(estimator: Any, X: np.ndarray, y: np.ndarray) -> BoostedCox:
+def _boosted_cox(estimator: Any, parts: int, X: np.ndarray, y: np.ndarray) -> BoostedCox:
     from sklearn.base import clone
 
-    return BoostedCox(clone(estimator))
+    return BoostedCox(clone(estimator), parts)
 
 
 class BoostedCox:
-    """Trees boosted by the gradient and the diagonal Hessian of the partial likelihood, and Breslow's hazard."""
+    """Trees boosted by the gradient and the diagonal Hessian of the partial likelihood, and Breslow's hazard.
 
-    def __init__(self, trees: Any) -> None:
-        self.trees = trees
+    Log hazards of the training rows are too far apart, since trees learnt their times. The hazard and the factor of log
+    hazards in survival curves, `slope_` from 0 to 1, therefore come from rows that trees have not seen: each of some
+    parts is predicted by trees of the others.
+    """
+
+    def __init__(self, trees: Any, parts: int) -> None:
+        self.trees, self.parts = trees, parts
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> BoostedCox:
         """Fit the trees and the baseline hazard."""
+        n_parts = min(self.parts, int(y[EVENT].sum()) // FEWEST_EVENTS)
+        self.slope_, unseen = 1.0, None
+        if n_parts > 1:
+            rng = np.random.default_rng(self.trees.random_state)
+            part, unseen = balanced_parts(np.column_stack([y[TIME], y[EVENT]]), n_parts, rng), np.empty(len(y))
+            for at in range(n_parts):
+                unseen[part == at] = self._boost(X[part != at], y[part != at]).predict(X[part == at])
+            sets = RiskSets(y)
+            best = maximum(lambda slope: sets.likelihood(unseen[:, None], slope), np.zeros(1), MAX_STEPS)
+            self.slope_ = float(np.clip(best[0], 0.0, 1.0))
+        self._boost(X, y)
+        self.hazards_ = ProportionalHazards(y, self.slope_ * (self.predict(X) if unseen is None else unseen))
+        return self
+
+    def _boost(self, X: np.ndarray, y: np.ndarray) -> BoostedCox:
         sets = RiskSets(y)  # sorted once for all rounds
 
         def objective(_: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +190,6 @@ class BoostedCox:
         if self.can_split_:
             self.trees.set_params(objective=objective, **MOST_CHANGE, **ALL_COLUMNS)
             self.trees.fit(X, y[EVENT].astype(float))
-        self.hazards_ = ProportionalHazards(y, self.predict(X))
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -175,4 +203,4 @@ class BoostedCox:
 
     def predict_survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Return the probability of no event up to each of some times, (n, len(times))."""
-        return self.hazards_.survival(self.predict(X), times)
+        return self.hazards_.survival(self.slope_ * self.predict(X), times)

@@ -51,19 +51,20 @@ class RiskSets:
         Distinct times of events, ascending within each stratum.
     n_events : ndarray of shape (m,)
         Events at each.
+    first, last : ndarray of shape (n,)
+        A row is at risk at the times ``first .. last - 1``, none if these are not in order.
     """
 
     def __init__(self, y: np.ndarray) -> None:
         self.event = np.asarray(y[EVENT], dtype=bool)
         time = np.asarray(y[TIME], dtype=float)
-        rows, first, self._last = places_at_risk(self.event, time, *(part_of(y, part) for part in (ENTRY, STRATA)))
+        rows, self.first, self.last = places_at_risk(self.event, time, *(part_of(y, part) for part in (ENTRY, STRATA)))
         self.times = time[rows]
-        self.n_events = np.bincount(self._last[self.event] - 1, minlength=len(rows))
-        self._by_last = np.argsort(self._last, kind="stable")
-        self._first = None
-        if first.any():
-            self._first = first
-            self._by_first = np.argsort(self._first, kind="stable")
+        self.n_events = np.bincount(self.last[self.event] - 1, minlength=len(rows))
+        self._by_last = np.argsort(self.last, kind="stable")
+        self._is_late = bool(self.first.any())
+        if self._is_late:
+            self._by_first = np.argsort(self.first, kind="stable")
         self._of_event = np.repeat(np.arange(len(self.times)), self.n_events)
         starts = np.repeat(np.cumsum(self.n_events) - self.n_events, self.n_events)
         #: The share of the weight of tied events that is removed, for each event.
@@ -71,8 +72,8 @@ class RiskSets:
 
     def at_risk(self, values: np.ndarray) -> np.ndarray:
         """Return sums of values, (n,) or (n, d), over the risk set at each time of `times`."""
-        sums = self._after(values, self._last, self._by_last)
-        return sums if self._first is None else sums - self._after(values, self._first, self._by_first)
+        sums = self._after(values, self.last, self._by_last)
+        return sums - self._after(values, self.first, self._by_first) if self._is_late else sums
 
     def _after(self, values: np.ndarray, places: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return sums of the values of rows whose place is above 0, 1, ..."""
@@ -83,7 +84,7 @@ class RiskSets:
         """Return sums of the values of events at each time."""
         rows = np.flatnonzero(self.event)
         found = np.zeros((len(self.times), *values.shape[1:]))
-        np.add.at(found, self._last[rows] - 1, values[rows])
+        np.add.at(found, self.last[rows] - 1, values[rows])
         return found
 
     def _by_event(self, values: np.ndarray) -> np.ndarray:
@@ -94,7 +95,7 @@ class RiskSets:
     def _weights(self, weights: np.ndarray) -> np.ndarray:
         """Return sums of weights as `_by_event`, above 0."""
         sums = self._by_event(weights)
-        if self._first is not None:  # differences of large sums may lose the row of the event itself
+        if self._is_late:  # differences of large sums may lose the row of the event itself
             sums = np.maximum(sums, self._at_event(weights)[self._of_event] * (1 - self._removed))
         return np.maximum(sums, SMALLEST)
 
@@ -102,10 +103,10 @@ class RiskSets:
         """Return, for each row, the sum of a number of events over those at which it was at risk."""
         kept = 1.0 - self._removed
         whole = np.concatenate([[0.0], np.cumsum(self._by_time(of_event))])
-        found = whole[self._last] - (0.0 if self._first is None else whole[self._first])
+        found = whole[self.last] - whole[self.first]
         # a row with an event counts for the remaining share only, among the events at its own time
         own = self._by_time(of_event) - self._by_time(of_event * kept)
-        found[self.event] -= own[self._last[self.event] - 1]
+        found[self.event] -= own[self.last[self.event] - 1]
         return found
 
     def _by_time(self, of_event: np.ndarray) -> np.ndarray:
@@ -127,7 +128,7 @@ class RiskSets:
         if (self.n_events > 1).any():
             kept = 1.0 - self._removed
             excess = self._by_time(kept * (1.0 - kept) / sums**2)  # _to_rows counts kept, not kept squared
-            squares[self.event] -= excess[self._last[self.event] - 1]
+            squares[self.event] -= excess[self.last[self.event] - 1]
         return expected - self.event, np.maximum(expected - weights**2 * squares, 0.0)
 
     def likelihood(self, X: np.ndarray, coefficients: np.ndarray) -> Point:
@@ -147,7 +148,7 @@ class RiskSets:
         """Return the logarithm of Breslow's cumulative baseline hazard at each of `times`, for given log hazards."""
         highest = scores.max(initial=-np.inf)
         sums = self.at_risk(np.exp(scores - highest))
-        if self._first is not None:
+        if self._is_late:
             sums = np.maximum(sums, self._at_event(np.exp(scores - highest)))
         return np.log(np.cumsum(self.n_events / np.maximum(sums, SMALLEST))) - highest
 

@@ -51,8 +51,8 @@ def concordance_losses(y: np.ndarray, risk: np.ndarray, taught: np.ndarray) -> n
 
     >>> y = np.array([(True, 1.0), (True, 2.0), (False, 3.0)], dtype=[("event", bool), ("time", float)])
     >>> risk = np.array([2.0, 3.0, 1.0])
-    >>> round(1 - concordance_losses(y, risk, y).mean(), 3) == round(concordance(y, risk), 3)
-    True
+    >>> round(float(1 - concordance_losses(y, risk, y).mean()), 3)
+    0.667
     """
     event, time = y[EVENT], y[TIME]
     weights = np.ones(int(event.sum())) if has_entries(y) else _weights_of_events(y, taught)

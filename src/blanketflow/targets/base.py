@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -96,6 +96,8 @@ class TargetKind(Configurable):
         Names of further columns that may be absent.
     models : tuple of str
         Ids of the models that suit it, the linear one first.
+    regression : class
+        The null model, made from a target and predictors.
 
     Examples
     --------
@@ -109,6 +111,7 @@ class TargetKind(Configurable):
     parts: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[tuple[str, ...]] = ()
     models: ClassVar[tuple[str, ...]] = ()
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]]
 
     @abstractmethod
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
@@ -141,7 +144,6 @@ class TargetKind(Configurable):
         'share'
         """
 
-    @abstractmethod
     def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
         """Return the fitted regression on given predictors. It adds its own intercepts.
 
@@ -165,6 +167,7 @@ class TargetKind(Configurable):
         >>> kind.null_model(target, np.empty((0, 2))).residuals().round(3).tolist()
         [-0.2, 0.2]
         """
+        return self.regression(target, predictors)
 
     @abstractmethod
     def covariates(self, target: TargetColumn) -> list[Column]:

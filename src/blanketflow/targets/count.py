@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -138,6 +138,7 @@ class Count(TargetKind):
     )
     own: ClassVar[str] = "count"
     models: ClassVar[tuple[str, ...]] = ("poisson", "lightgbm")
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = CountModel
     optional: ClassVar[tuple[str, ...]] = ("exposure",)
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
@@ -167,10 +168,6 @@ class Count(TargetKind):
                 "Nothing can be counted without time, area or persons: correct or drop these rows.",
             )
         return TargetColumn(column.name, column.kind, column.cells(), (), COUNT, checked)
-
-    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
-        """Return the regression on `predictors`, (k, n)."""
-        return CountModel(target, predictors)
 
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return log(1 + rate), where the rate is the count per exposure."""

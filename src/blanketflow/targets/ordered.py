@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -136,6 +136,7 @@ class Ordered(TargetKind):
         effect="odds ratio",
     )
     models: ClassVar[tuple[str, ...]] = ("proportional-odds", "lightgbm")
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = ProportionalOddsModel
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the classes, checked, as codes in their order; labels are a `TargetColumn` if theirs is declared."""
@@ -164,10 +165,6 @@ class Ordered(TargetKind):
                 "Python an ordered categorical type."
             )
         return TargetColumn(column.name, CATEGORICAL, codes.astype(np.int32), levels, ORDERED)
-
-    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
-        """Return the regression on `predictors`, (k, n)."""
-        return ProportionalOddsModel(target, predictors)
 
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the classes as a categorical column."""

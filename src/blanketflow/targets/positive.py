@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -113,6 +113,7 @@ class Positive(TargetKind):
         effect="ratio of means",
     )
     models: ClassVar[tuple[str, ...]] = ("gamma", "lightgbm")
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = GammaModel
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the numbers, checked."""
@@ -125,10 +126,6 @@ class Positive(TargetKind):
             "Choose target_kind: regression, or count for whole numbers from 0.",
         )
         return TargetColumn(column.name, column.kind, column.cells(), (), POSITIVE)
-
-    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
-        """Return the regression on `predictors`, (k, n)."""
-        return GammaModel(target, predictors)
 
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the logarithm."""

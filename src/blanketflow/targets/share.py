@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -73,6 +73,7 @@ class Share(TargetKind):
         effect="odds ratio",
     )
     models: ClassVar[tuple[str, ...]] = ("fractional-logit", "lightgbm")
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = ShareModel
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the shares, checked."""
@@ -89,10 +90,6 @@ class Share(TargetKind):
                 f"{where}: column {column.name!r} holds no number between 0 and 1. Choose target_kind: classification."
             )
         return TargetColumn(column.name, column.kind, column.cells(), (), SHARE)
-
-    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
-        """Return the regression on `predictors`, (k, n)."""
-        return ShareModel(target, predictors)
 
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the share as a number."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from ..core.errors import DataError
 from ..core.follow_up_names import is_time, says_follow_up, says_time
 from ..core.printable import listed
 from ..models.responses import response
-from ..models.risk_sets import STRATA, RiskSets, places_at_risk
+from ..models.risk_sets import STRATA, RiskSets
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_missing, refuse_where
 from .means import inverse
@@ -36,11 +36,10 @@ class CoxModel:
     def __init__(self, target: TargetColumn, predictors: np.ndarray) -> None:
         from ..kernels.cox import fit_cox  # numba takes half a second to import: only if needed
 
-        self._target, self._predictors = target, predictors
-        first, last = at_risk(target)
-        self._order = np.argsort(-last, kind="stable")
-        self._first, self._last = first[self._order], last[self._order]
-        self._died = target.parts["event"].astype(bool)[self._order]
+        self._sets, self._predictors = RiskSets(response(target, SURVIVAL)), predictors
+        self._order = np.argsort(-self._sets.last, kind="stable")
+        self._first, self._last = self._sets.first[self._order], self._sets.last[self._order] - 1
+        self._died = self._sets.event[self._order]
         self.size = float(n_compared(target))
         self._design = np.ascontiguousarray(predictors[:, self._order])
         self._coefficients, self._hazards = np.zeros(len(predictors)), np.empty(target.n_rows)
@@ -65,18 +64,7 @@ class CoxModel:
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
-        sets = RiskSets(response(self._target, SURVIVAL))
-        return self._coefficients, inverse(sets.likelihood(self._predictors.T, self._coefficients).curvature)
-
-
-def at_risk(target: TargetColumn) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last event time at which each row is at risk, both (n,), counted by `places_at_risk`.
-
-    A row is at risk at times above its entry and up to its own. `last` is below `first`, or -1, if it sees none.
-    """
-    event, parts = target.parts["event"].astype(bool), target.parts
-    _, first, stop = places_at_risk(event, target.numbers(), parts.get("entry"), parts.get(STRATA))
-    return first, stop - 1
+        return self._coefficients, inverse(self._sets.likelihood(self._predictors.T, self._coefficients).curvature)
 
 
 def n_compared(target: TargetColumn) -> int:
@@ -89,17 +77,8 @@ def n_compared(target: TargetColumn) -> int:
     event = target.parts["event"].astype(bool)
     if STRATA not in target.parts or not event.any():
         return int(event.sum())
-    _, last = at_risk(target)
-    return int((_risk_set_sizes(target)[last[event]] > 1).sum())
-
-
-def _risk_set_sizes(target: TargetColumn) -> np.ndarray:
-    """Return the number of rows at risk at each event time, (m,)."""
-    first, last = at_risk(target)
-    seen, n_times = last >= first, int(last.max()) + 1
-    entered = np.cumsum(np.bincount(first[seen], minlength=n_times))
-    left = np.cumsum(np.bincount(last[seen] + 1, minlength=n_times + 1))[:n_times]
-    return entered - left
+    sets = RiskSets(response(target, SURVIVAL))
+    return int((sets.at_risk(np.ones(target.n_rows))[sets.last[event] - 1] > 1).sum())
 
 
 def cumulative_hazard(target: TargetColumn) -> np.ndarray:
@@ -111,12 +90,9 @@ def cumulative_hazard(target: TargetColumn) -> np.ndarray:
     >>> cumulative_hazard(target).round(3)
     array([0.333, 0.333, 1.333])
     """
-    first, last = at_risk(target)
-    seen, n_at_risk = last >= first, _risk_set_sizes(target)
-    n_times = len(n_at_risk)
-    deaths = np.bincount(last[target.parts["event"].astype(bool)], minlength=n_times)
-    hazard = np.concatenate([[0.0], np.cumsum(deaths / n_at_risk)])
-    return np.where(seen, hazard[last + 1] - hazard[np.minimum(first, n_times)], 0.0)
+    sets = RiskSets(response(target, SURVIVAL))
+    hazard = np.concatenate([[0.0], np.exp(sets.baseline(np.zeros(target.n_rows)))])
+    return np.maximum(hazard[sets.last] - hazard[sets.first], 0.0)
 
 
 @dataclass
@@ -135,6 +111,7 @@ class Survival(TargetKind):
     )
     own: ClassVar[str] = "time"
     models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")
+    regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = CoxModel
     parts: ClassVar[tuple[str, ...]] = ("event",)
     optional: ClassVar[tuple[str, ...]] = ("entry", STRATA)
 
@@ -171,10 +148,6 @@ class Survival(TargetKind):
                 "larger strata."
             )
         return target
-
-    def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
-        """Return the Cox regression on `predictors`, (k, n)."""
-        return CoxModel(target, predictors)
 
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the event and the cumulative hazard (White and Royston 2009, doi:10.1002/sim.3618).

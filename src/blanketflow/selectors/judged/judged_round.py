@@ -16,6 +16,7 @@ from ...core.seeds import seed_32
 from ...core.table import Column
 from ...models.base import Model, predicted, probabilities
 from ...models.knn import KNN
+from ...models.lightgbm import LightGBM
 from ...models.responses import response
 from ..learning import estimator_for, task_of
 from .losses_of_kinds import Losses, losses_of
@@ -84,7 +85,8 @@ class Judge:
     @cached_property
     def panel(self) -> dict[str, Model]:
         """The models by name."""
-        return panel_of(self.target)
+        models = panel_of(self.target).items()  # which are judged by risks, not by survival curves
+        return {name: replace(model, parts=1) if isinstance(model, LightGBM) else model for name, model in models}
 
     @cached_property
     def losses_of_kind(self) -> Losses | None:
