@@ -16,12 +16,12 @@ from ..core.errors import UnsupportedError
 from ..core.numerics import is_rounded_away, orthonormal_basis, residuals
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
-from ..targets import NullModel, get_target_kind
+from ..targets import PER_PARAMETER, NullModel, get_target_kind
 from .engines import Candidate, Engine, columns_of, constant_results
 from .tails import chi2_tail
 
 #: Events or rows per parameter of a reliable regression, unless a test has an option for it.
-ROWS_PER_PARAMETER = 10.0
+ROWS_PER_PARAMETER = float(PER_PARAMETER)
 #: Null models kept, of the most recent sets of given columns.
 KEPT = 16
 

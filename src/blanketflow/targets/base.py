@@ -54,12 +54,15 @@ class TargetKind(Configurable):
         Names of further columns that may be absent.
     models : tuple of str
         Ids of the models that suit it, the linear one first.
+    counted : str
+        What the size of its null model counts, in words.
     """
 
     own: ClassVar[str] = "column"
     parts: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[tuple[str, ...]] = ()
     models: ClassVar[tuple[str, ...]] = ()
+    counted: ClassVar[str] = "rows"
 
     @abstractmethod
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:

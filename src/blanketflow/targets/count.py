@@ -126,6 +126,7 @@ class Count(TargetKind):
     own: ClassVar[str] = "count"
     models: ClassVar[tuple[str, ...]] = ("poisson", "lightgbm")
     optional: ClassVar[tuple[str, ...]] = ("exposure",)
+    counted: ClassVar[str] = "counted events"
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the counts with their exposure, checked."""

@@ -127,6 +127,7 @@ class Ordered(TargetKind):
         tasks=(ORDERED,),
     )
     models: ClassVar[tuple[str, ...]] = ("proportional-odds", "lightgbm")
+    counted: ClassVar[str] = "rows that tell its classes apart"
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the classes, checked, as codes in their order; labels are a `TargetColumn` if theirs is declared."""

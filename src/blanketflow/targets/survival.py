@@ -107,6 +107,7 @@ class Survival(TargetKind):
     models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")
     parts: ClassVar[tuple[str, ...]] = ("event",)
     optional: ClassVar[tuple[str, ...]] = ("entry",)
+    counted: ClassVar[str] = "events"
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the times with their events and entries, checked."""

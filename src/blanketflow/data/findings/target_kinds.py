@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.cards import COUNT, INTEGER, ORDERED, POSITIVE, SHARE
 from ...core.table import Column
-from ...targets import get_target_kind
+from ...targets import get_target_kind, why_few
 from ..column_roles import RawTable
 from .finding import Finding, some_rows
 
@@ -23,6 +23,12 @@ def likely_kinds(raw: RawTable) -> list[Finding]:
             message = f"{target.name} may be a target of the kind {kind} ({name}): {why}"
             return [Finding("target-kind", (), message, f"For tests and models of it, set target_kind: {kind}.")]
     return []
+
+
+def few_events(target: Column) -> list[Finding]:
+    """Return a finding if a target of a further kind has too few events, or rows, for any test."""
+    advice = "Give more rows or a longer observation, or choose features by what is known of them."
+    return [Finding("few-rows", (), message, advice)] if (message := why_few(target)) else []
 
 
 def _with_numbers(target: Column) -> Column:

@@ -99,7 +99,7 @@ def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, 
         decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
         test, min_effect = fold.test() if marginal else None, fold.asked.get("min_effect")
-        notes = notes_on_p_values(method, test, min_effect, problem.marginal, fold.n_groups(), fold.task())
+        notes = notes_on_p_values(method, test, min_effect, problem.marginal, fold.n_groups(), fold.target())
         provenance.extra |= fold.sample() | {"notes": {kind: note for kind, note in notes.items() if note}}
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
