@@ -61,8 +61,11 @@ def tables() -> dict[str, Columns]:
     }
 
 
-def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, list[float]], list[str]]:
-    """Return the fits of R, the martingale residuals of the null models, and the versions."""
+Tests = dict[str, dict[str, float]]
+
+
+def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, list[float]], Tests, list[str]]:
+    """Return the fits of R, the martingale residuals of the null models, cox.zph of the larger ones, and versions."""
     with TemporaryDirectory() as folder:
         for name, columns in found.items():
             with open(Path(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
@@ -74,6 +77,10 @@ def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, 
         for path in sorted(Path(folder).glob("*-residuals.csv")):
             with open(path, encoding="utf-8") as file:
                 residuals[path.stem.removesuffix("-residuals")] = [float(row["r"]) for row in csv.DictReader(file)]
+        tests = {}
+        for path in sorted(Path(folder).glob("*-zph.csv")):
+            with open(path, encoding="utf-8") as file:
+                tests[path.stem.removesuffix("-zph")] = {r["term"]: float(r["chisq"]) for r in csv.DictReader(file)}
         with open(Path(folder, "found.csv"), encoding="utf-8") as file:
             fits: list[dict[str, object]] = [
                 {
@@ -84,7 +91,7 @@ def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, 
                 }
                 for row in csv.DictReader(file)
             ]
-    return fits, residuals, run.stdout.splitlines()[-3:]
+    return fits, residuals, tests, run.stdout.splitlines()[-3:]
 
 
 def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
@@ -131,7 +138,7 @@ def of_page(fits: list[dict[str, object]]) -> str:
 def main() -> None:
     """Write the tables, the answers and the page."""
     found = tables()
-    fits, residuals, versions = by_r(found)
+    fits, residuals, tests, versions = by_r(found)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits += by_statsmodels(found)
@@ -145,6 +152,7 @@ def main() -> None:
         "tables": found,
         "fits": fits,
         "martingale_residuals": residuals,
+        "proportional_hazards": tests,
     }
     text = json.dumps(record, separators=(",", ":"))
     (HERE / "regressions_recorded.json").write_text(text + "\n", encoding="utf-8")

@@ -1,19 +1,27 @@
 """What the regressions of a target's kind assume or need, and where it is said when the rows do not have it."""
 
 import html
+import re
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import blanketflow as bf
 from blanketflow.api.compare.result import Comparison
 from blanketflow.api.inspection import inspect_table
+from blanketflow.ci import get_ci_test
+from blanketflow.cli import main
+from blanketflow.core.convert import as_table
 from blanketflow.core.errors import UnreliableWarning
 from blanketflow.data.artefacts import read_columns
 from blanketflow.data.sources import read_source
 from blanketflow.reporting.report import render
+from blanketflow.targets.checks import LEVEL
+from blanketflow.targets.forms import as_target
 from blanketflow.workflow.in_process import run_plan
 from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.specs import table_seed
@@ -90,3 +98,133 @@ def test_few_events_are_in_artefacts_reports_and_comparisons(few_in_a_file, tmp_
     assert notes.keys() == selectors.keys() and all(FEW in of["few"] for of in notes.values())
     assert any(FEW in note for note in run.unselective["few"]) and FEW in html.unescape(render(run))
     assert any(FEW in line for line in Comparison(run).notes())
+
+
+# --- what regressions assume ------------------------------------------------------------------------------------------
+
+
+def numbers(rng, n):
+    return pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+
+
+def changing_hazards(rng, X):
+    """An effect of the first feature that weakens with time; the second has one that does not."""
+    change = np.exp(-1.5 * X["a"] - 0.6 * X["b"])
+    time = rng.exponential(change)
+    late = time > 0.3
+    time[late] = 0.3 + rng.exponential(np.exp(-0.6 * X["b"]))[late]
+    return time, time < 5.0
+
+
+def changing_odds(rng, X):
+    """The first feature acts on the upper threshold alone, the second on the lower one."""
+    high = rng.random(len(X)) < 1 / (1 + np.exp(-2.0 * X["a"]))
+    return np.where(X["b"] + rng.logistic(size=len(X)) < -0.5, 0, np.where(high, 2, 1))
+
+
+def zeros_in_excess(rng, X):
+    return rng.poisson(np.exp(1.2 + 0.5 * X["a"])) * (rng.random(len(X)) < 0.7)
+
+
+def masses(rng, X):
+    return np.where(rng.random(len(X)) < 0.2, 0.0, 1 / (1 + np.exp(-X["a"] - rng.normal(size=len(X)))))
+
+
+def as_assumed(kind, rng, X):
+    score = 0.7 * X["a"] + 0.4 * X["b"]
+    if kind == "survival":
+        time, end = rng.exponential(np.exp(-score)), rng.exponential(1.5, len(X))
+        return np.minimum(time, end), time <= end
+    if kind == "ordered":
+        return np.digitize(score + rng.logistic(size=len(X)), [-2.0, 0.0, 1.0, 3.0])
+    if kind == "count":
+        return rng.poisson(np.exp(0.5 + score) * rng.gamma(2.0, 0.5, len(X)))
+    return 1 / (1 + np.exp(-score - rng.normal(size=len(X))))
+
+
+CONTRADICTED = {
+    "survival": (changing_hazards, "the effect of a on 'target' changes with time"),
+    "ordered": (changing_odds, "b, a have other effects at some thresholds of 'target'"),
+    "count": (zeros_in_excess, "but [0-9]+ are expected of negative binomial counts"),
+    "share": (masses, "'target' is exactly 0 in [0-9]+ rows of 700"),
+}
+
+
+def what_is_said(kind, y, X, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = bf.IAMB(alpha=0.01, target_kind=kind, **options).fit(X, y)
+    return found, [str(one.message) for one in caught if issubclass(one.category, UnreliableWarning)]
+
+
+@pytest.mark.parametrize("test", ["lr-mixed", "spline"])
+@pytest.mark.parametrize("kind", CONTRADICTED)
+def test_a_search_says_what_the_rows_contradict(kind, test):
+    make, message = CONTRADICTED[kind]
+    rng = np.random.default_rng(4)
+    X = numbers(rng, 700)
+    found, said = what_is_said(kind, make(rng, X), X, ci_test=test)
+    assert "a" in found.selected_features_ and found.status_ == "ok"
+    (line,) = said
+    assert re.search(message, line) and f"IAMB: {found.notes_[-1]}." == line
+    found, said = what_is_said(kind, as_assumed(kind, rng, X), X, ci_test=test)
+    assert {"a", "b"} <= set(found.selected_features_) and said == []
+
+
+def test_gcm_does_not_assume_what_regressions_do():
+    rng = np.random.default_rng(4)
+    X = numbers(rng, 700)
+    found, said = what_is_said("survival", changing_hazards(rng, X), X, ci_test="gcm")
+    assert "a" in found.selected_features_ and said == []
+
+
+def test_strata_groups_of_features_and_missing_cells_are_checked_too():
+    rng = np.random.default_rng(4)
+    X = numbers(rng, 700)
+    y = changing_hazards(rng, X)
+    own = {"feature_groups": {"both": ["a", "c"]}, "ci_test": "lr-mixed"}
+    assert any("the effect of a on" in line for line in what_is_said("survival", y, X, **own)[1])
+    within = bf.IAMB(target_kind="survival", ci_test="spline")
+    with pytest.warns(UnreliableWarning, match="the effect of a on"):
+        within.fit(X, y, within=rng.integers(3, size=700))
+    X.loc[:20, "b"] = np.nan
+    assert any("the effect of a on" in line for line in what_is_said("survival", y, X, missing="pairwise")[1])
+
+
+def test_folds_say_what_the_rows_of_the_answer_contradict():
+    rng = np.random.default_rng(4)
+    X = numbers(rng, 700)
+    found, said = what_is_said("survival", changing_hazards(rng, X), X, n_folds=3)
+    assert any("the effect of a on" in line for line in said) and "a" in found.selected_features_
+
+
+def test_contradicted_assumptions_are_in_artefacts_reports_and_on_the_terminal(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    X = numbers(rng, 700)
+    time, event = changing_hazards(rng, X)
+    X.assign(days=time, died=event.astype(int)).to_csv(tmp_path / "study.csv", index=False)
+    dataset = {"path": str(tmp_path / "study.csv"), "target": {"time": "days", "event": "died"}}
+    selectors = {"iamb": {"method": "iamb", "alpha": 0.01}}
+    run, notes = run_in(tmp_path / "run", {"datasets": {"study": dataset}, "selectors": selectors})
+    told = notes["iamb"]["assumptions"]
+    assert told.startswith("the effect of a on 'days' changes with time")
+    assert run.unselective["study"] == [told] and told in html.unescape(render(run))
+    assert any(told in line for line in Comparison(run).notes())
+    target = "target={time: days, event: died}"
+    main(["select", dataset["path"], "--data-set", target, "--method", "iamb", "--set", "alpha=0.01"])
+    assert "changes with time" in " ".join("".join(capsys.readouterr()).split())
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("kind", ["survival", "ordered", "count"])
+@pytest.mark.parametrize("test", ["lr-mixed", "spline"])
+def test_true_assumptions_are_rejected_at_most_at_the_level(kind, test):
+    for n in (150, 500, 2000):
+        n_rejected = 0
+        for seed in range(400):
+            rng = np.random.default_rng([seed, n])
+            X = numbers(rng, n)
+            y = as_target("made up", "y", as_assumed(kind, rng, X), kind)
+            engine = get_ci_test(test).prepare(as_table(X).with_column(y), 0, 3)
+            n_rejected += bool(engine.doubts(range(3)))
+        assert stats.binom.sf(n_rejected - 1, 400, LEVEL) > 0.001, (n, n_rejected)

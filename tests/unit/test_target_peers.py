@@ -9,6 +9,7 @@ import pytest
 from blanketflow.core.column import Column
 from blanketflow.targets import get_target_kind
 from blanketflow.targets.count import dispersion_z
+from blanketflow.targets.survival import proportional_hazards
 
 STUDY = Path(__file__).parents[2] / "studies/target_peers"
 RECORD = json.loads((STUDY / "regressions_recorded.json").read_text(encoding="utf-8"))
@@ -50,6 +51,15 @@ def test_ratios_equal_those_of_peers(fit):
 def test_martingale_residuals_equal_those_of_r(name):
     _, model, _ = null_model(name)
     assert model.residuals() == pytest.approx(np.array(RECORD["martingale_residuals"][name]), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", RECORD["proportional_hazards"])
+def test_tests_of_proportional_hazards_equal_those_of_r(name):
+    target, _, X = null_model(name)
+    found = proportional_hazards(target, X, {"x1": [0], "x2": [1], "x3": [2], "GLOBAL": [0, 1, 2]})
+    assert {term: statistic for term, (statistic, _) in found.items()} == pytest.approx(
+        RECORD["proportional_hazards"][name], rel=1e-5
+    )
 
 
 def test_every_table_has_a_peer():

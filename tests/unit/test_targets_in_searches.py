@@ -397,3 +397,19 @@ def test_compare_confirms_members_as_fit_does():
     )
     confirmed = found.confirmed.set_index("feature")
     assert confirmed.loc[["a", "d"], "confirmed"].all() and confirmed.loc["a", "low"] > 0
+
+
+@pytest.mark.parametrize("test", ["lr-mixed", "spline", "gcm"])
+def test_targets_of_two_values_keep_their_kind(test):
+    """Times counted in two periods, and counts of 0 and 1, are no flags."""
+    rng = np.random.default_rng(6)
+    columns = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    event = rng.random(300) < 1 / (1 + np.exp(-columns["a"].to_numpy()))
+    table = survival_table(columns, np.where(rng.random(300) < 0.5, 1.0, 2.0), event)
+    assert get_ci_test(test).bind(table).test("a", "y").p_value < 1e-6
+    counts = TargetColumn("y", "integer", event.astype(int), (), "count", {"exposure": np.exp(columns["a"].to_numpy())})
+    found = get_ci_test("lr-mixed").bind(as_table(columns).with_column(counts)).test("b", "y")
+    wanted = (
+        get_target_kind("count").null_model(counts, np.zeros((0, 300))).likelihood_ratio(of_variance_1(columns["b"]))
+    )
+    assert found.statistic == pytest.approx(wanted, rel=1e-6)

@@ -95,8 +95,28 @@ class TargetRegressions(ABC):
         return self._null(()).model.size
 
     @abstractmethod
+    def functions_of_each(self, given: tuple[int, ...]) -> list[np.ndarray]:
+        """Return the functions of each given column, (k, n), with mean 0 and length 1; those of a part come first."""
+
     def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
-        """Return functions of given columns, (k, n), each with mean 0 and length 1."""
+        """Return the functions of all given columns, (k, n)."""
+        return np.vstack([np.zeros((0, self.n_rows)), *self.functions_of_each(given)])
+
+    def doubts(self, members: Sequence[int], beside: Sequence[int] = ()) -> list[str]:
+        """Return in words which assumptions on members fail in their regression; none without enough rows.
+
+        Columns `beside` them, such as strata, are in the regression, too.
+        """
+        functions = self.functions_of_each((*members, *beside))
+        ends = np.cumsum([0, *map(len, functions)])
+        tested = {
+            self.table[column].name: np.arange(start, start + len(self.parts((column,))[0].functions))
+            for column, start in zip(members, ends, strict=False)
+        }
+        model = self._null(()).model
+        if not members or model.size < ROWS_PER_PARAMETER * (model.n_own + int(ends[-1]) + 1):
+            return []
+        return self.kind.doubts(self.target, np.sqrt(self.n_rows) * np.vstack(functions), tested)
 
     @abstractmethod
     def parts(self, columns: tuple[int, ...]) -> list[Part]:

@@ -290,3 +290,63 @@ def fit_cox(design, first, last, died, coefficients, hazards):
             coefficients[j] = trial[j]
     _fill_hazards(first, last, died, deaths, predictors, scale, sums, dead, hazards)
     return reached
+
+
+@njit(
+    "void(float64[:, ::1], int64[::1], int64[::1], boolean[::1], float64[::1], float64[::1], float64[::1], "
+    "float64[:, :, ::1])",
+    cache=True,
+    nogil=True,
+)
+def slopes_in_time(design, first, last, died, coefficients, times, score, information):
+    """Add the score, (columns,), of slopes times `times`, (m,), and sums of the information over event times.
+
+    The lower halves of `information`, (3, columns, columns), take those with factors of 1, `times` and its square.
+    """
+    n_columns, n = design.shape
+    is_late = first.max() > 0
+    n_sums = 2 * (last[0] + 1) if is_late else 1
+    tops, scales, totals = np.full(n_sums, -1), np.full(n_sums, -np.inf), np.zeros(n_sums)
+    moments, squares = np.zeros((n_sums, n_columns)), np.zeros((n_sums, n_columns, n_columns))
+    gradient, hessian = np.empty(n_columns), np.empty((n_columns, n_columns))
+    of_dead, squares_of_dead = np.empty(n_columns), np.empty((n_columns, n_columns))
+    predictors = np.zeros(n)
+    for j in range(n_columns):
+        for i in range(n):
+            predictors[i] += coefficients[j] * design[j, i]
+    if is_late:
+        _gather(design, first, last, predictors, tops, scales, totals, moments, squares)
+    start = 0
+    for i in range(n):
+        if last[i] < 0:
+            break
+        if not is_late:
+            _add(design, i, predictors[i], 0, tops, scales, totals, moments, squares)
+        if i + 1 < n and last[i + 1] == last[i]:
+            continue
+        k = last[i]
+        gradient[:], hessian[:] = 0.0, 0.0
+        _take(
+            design,
+            start,
+            i + 1,
+            died,
+            predictors,
+            len(tops) // 2 + k if is_late else 0,
+            tops,
+            scales,
+            totals,
+            moments,
+            squares,
+            gradient,
+            hessian,
+            of_dead,
+            squares_of_dead,
+        )
+        start = i + 1
+        for j in range(n_columns):
+            score[j] += times[k] * gradient[j]
+            for other in range(j + 1):
+                information[0, j, other] += hessian[j, other]
+                information[1, j, other] += times[k] * hessian[j, other]
+                information[2, j, other] += times[k] * times[k] * hessian[j, other]

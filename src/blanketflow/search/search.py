@@ -382,8 +382,9 @@ class Search:
             **notes,
             **notes_on_p_values(self.method, self.test, self.min_effect, found[0].marginal, n_groups, target, of),
         }
-        sets = [outcome.members for outcome in found]
-        return Outcome(self, sample, list(folds), list(found), aggregate(sets, self.aggregate), said, list(warned))
+        combined = aggregate([outcome.members for outcome in found], self.aggregate)
+        said["assumptions"] = found[combined.best or 0].doubts
+        return Outcome(self, sample, list(folds), list(found), combined, said, list(warned))
 
     def _confirmed(
         self,

@@ -47,7 +47,7 @@ def size_of(target: Column) -> float:
     """
     if not isinstance(target, TargetColumn):
         return float(target.n_rows)
-    return get_target_kind(target.target_kind).null_model(target, np.empty((0, target.n_rows))).size
+    return get_target_kind(target.target_kind).size(target)
 
 
 def why_few(target: Column, of: str = "") -> str:

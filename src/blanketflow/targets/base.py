@@ -83,6 +83,10 @@ class TargetKind(Configurable):
             If cells are not of this kind; the message names the column and a way out.
         """
 
+    def size(self, target: TargetColumn) -> float:
+        """Return the `size` of the target's null models, without fitting one: by default the rows."""
+        return float(target.n_rows)
+
     @abstractmethod
     def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
         """Return the fitted regression on `predictors`, (k, n), orthogonal with mean 0 and variance 1.
@@ -93,6 +97,15 @@ class TargetKind(Configurable):
     @abstractmethod
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return ordinary columns by which the target enters regressions of other columns."""
+
+    def doubts(self, target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]) -> list[str]:
+        """Return in words which assumptions of the regression on `predictors`, (k, n), the rows contradict.
+
+        `tested` has, by feature, the rows of `predictors` that say how large it is, or which label it has. A check
+        rejects a true assumption with a probability of at most `targets.checks.LEVEL` for all features together. By
+        default nothing is checked.
+        """
+        return []
 
     @abstractmethod
     def why_likely(self, column: Column) -> str:

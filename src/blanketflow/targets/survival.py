@@ -14,7 +14,7 @@ from ..core.errors import DataError
 from ..core.follow_up_names import is_time, says_follow_up, says_time
 from ..core.printable import listed
 from .base import NullModel, TargetKind
-from .checks import finite_numbers, refuse_missing, refuse_where
+from .checks import finite_numbers, refuse_missing, refuse_where, rejected
 
 #: Fewest events that a regression can use.
 FEWEST_EVENTS = 2
@@ -50,6 +50,20 @@ class CoxModel:
         reached = fit_cox(design, self._first, self._last, self._died, start, np.empty(design.shape[1]))
         return max(2.0 * (reached - self._log_likelihood), 0.0)
 
+    def proportionality(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return score, (k,), and information, (2 k, 2 k), of slopes that change with functions of time.
+
+        `times`, (m,), has the function's value at each event time. The information is first that of the slopes.
+        """
+        from ..kernels.cox import slopes_in_time
+
+        k = len(self._coefficients)
+        score, information = np.zeros(k), np.zeros((3, k, k))
+        of_rows = self._design, self._first, self._last, self._died, self._coefficients
+        slopes_in_time(*of_rows, times, score, information)
+        own, mixed, squared = information + np.tril(information, -1).transpose(0, 2, 1)
+        return score, np.block([[own, mixed], [mixed, squared]])
+
     def residuals(self) -> np.ndarray:
         """Return martingale residuals, (n,): 1 for an event, else 0, minus the hazard between entry and time."""
         found = np.empty(len(self._order))
@@ -71,6 +85,38 @@ def at_risk(target: TargetColumn) -> tuple[np.ndarray, np.ndarray]:
     return first.astype(np.int64), last.astype(np.int64)
 
 
+def proportional_hazards(
+    target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]
+) -> dict[str, tuple[float, int]]:
+    """Return by feature the score test of a slope that is constant in time: chi-square and degrees of freedom.
+
+    The alternative of each feature is a slope linear in 1 minus the Kaplan-Meier estimate before a time: scaled
+    Schoenfeld residuals do not depend on it (Grambsch and Therneau 1994, doi:10.1093/biomet/81.3.515). `tested` has
+    the feature's rows of `predictors`, (k, n).
+    """
+    model = CoxModel(target, predictors)
+    deaths, at_risk_then = deaths_and_risk_sets(target)
+    survival = np.cumprod(np.concatenate([[1.0], 1.0 - deaths / at_risk_then]))[:-1]
+    times = 1.0 - survival
+    score, information = model.proportionality(times - (deaths @ times) / deaths.sum())
+    k, found = len(predictors), {}
+    for name, rows in tested.items():
+        u = np.concatenate([np.zeros(k), score[rows]])
+        at = np.concatenate([np.arange(k), k + np.asarray(rows)])
+        found[name] = float(u @ np.linalg.lstsq(information[np.ix_(at, at)], u, rcond=1e-12)[0]), len(rows)
+    return found
+
+
+def deaths_and_risk_sets(target: TargetColumn) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many rows have the event at each event time, and how many are at risk then, both (m,)."""
+    first, last = at_risk(target)
+    seen, n_times = last >= first, int(last.max()) + 1
+    deaths = np.bincount(last[target.parts["event"].astype(bool)], minlength=n_times)
+    entered = np.cumsum(np.bincount(first[seen], minlength=n_times))
+    left = np.cumsum(np.bincount(last[seen] + 1, minlength=n_times + 1))[:n_times]
+    return deaths, entered - left
+
+
 def cumulative_hazard(target: TargetColumn) -> np.ndarray:
     """Return the Nelson-Aalen cumulative hazard of all rows at each row's time, minus that at its entry, (n,).
 
@@ -81,13 +127,9 @@ def cumulative_hazard(target: TargetColumn) -> np.ndarray:
     array([0.333, 0.333, 1.333])
     """
     first, last = at_risk(target)
-    seen = last >= first
-    n_times = int(last.max()) + 1
-    deaths = np.bincount(last[target.parts["event"].astype(bool)], minlength=n_times)
-    entered = np.cumsum(np.bincount(first[seen], minlength=n_times))
-    left = np.cumsum(np.bincount(last[seen] + 1, minlength=n_times + 1))[:n_times]
-    hazard = np.concatenate([[0.0], np.cumsum(deaths / (entered - left))])
-    return np.where(seen, hazard[last + 1] - hazard[np.minimum(first, n_times)], 0.0)
+    deaths, at_risk_then = deaths_and_risk_sets(target)
+    hazard = np.concatenate([[0.0], np.cumsum(deaths / at_risk_then)])
+    return np.where(last >= first, hazard[last + 1] - hazard[np.minimum(first, len(deaths))], 0.0)
 
 
 @dataclass
@@ -134,6 +176,10 @@ class Survival(TargetKind):
                 )
         return TargetColumn(column.name, column.kind, column.cells(), (), SURVIVAL, checked)
 
+    def size(self, target: TargetColumn) -> float:
+        """Return the number of events."""
+        return float(np.count_nonzero(target.parts["event"]))
+
     def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
         """Return the Cox regression on `predictors`, (k, n)."""
         return CoxModel(target, predictors)
@@ -146,6 +192,16 @@ class Survival(TargetKind):
         event = Column(f"{target.name}: event", BOOLEAN, target.parts["event"].astype(np.int8))
         hazard = Column(f"{target.name}: cumulative hazard", NUMERIC, cumulative_hazard(target))
         return [hazard] if event.is_constant() else [event, hazard]
+
+    def doubts(self, target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]) -> list[str]:
+        """Return the features whose hazards are not proportional."""
+        failing = rejected(proportional_hazards(target, predictors, tested))
+        if not failing:
+            return []
+        return [
+            f"the effect of {listed(failing)} on {target.name!r} changes with time, but Cox regression takes hazards "
+            "as proportional: an effect that turns into its opposite may be missed. ci_test: gcm does not assume it"
+        ]
 
     def why_likely(self, column: Column) -> str:
         """Return a reason if positive numbers are named as a follow-up time is."""
