@@ -36,10 +36,11 @@ def findings(raw: RawTable) -> list[Finding]:
     meant = {name for name, _ in raw.number_texts}
     looks = {column.name: looks_like(column) for column in first if column.name not in meant}
     looks |= dict.fromkeys((name for name in groups_by_rows(first) if looks.get(name) in ("", "code")), "group")
-    followed = few if of_kind else [*follow_up_times(raw, columns), *likely_kinds(raw)]
+    likely = [] if of_kind else likely_kinds(raw)
+    followed = few if of_kind else [*follow_up_times(raw, columns), *likely]
     found = [*followed, *suspected_leaks(raw), *made_targets(raw, columns)]
     found += [*near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
-    found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]
+    found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw, of_kind or bool(likely))]
     if told := raw.suspected.told():
         found.append(Finding("suspected-marker", tuple(raw.suspected.cells), told, raw.suspected.way_out))
     if told := found_told(raw.found):
