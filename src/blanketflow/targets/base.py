@@ -16,6 +16,8 @@ from ..core.parameters import Configurable
 class NullModel(Protocol):
     """A regression of a target on given predictors, to which others can be added.
 
+    It may have a method `likelihood_ratios` that returns the ratio of each row of predictors by itself, faster.
+
     Attributes
     ----------
     size : float

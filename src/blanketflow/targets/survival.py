@@ -50,6 +50,15 @@ class CoxModel:
         reached = fit_cox(design, self._first, self._last, self._died, start, np.empty(design.shape[1]))
         return max(2.0 * (reached - self._log_likelihood), 0.0)
 
+    def likelihood_ratios(self, added: np.ndarray) -> np.ndarray:
+        """Return `likelihood_ratio` of each row of `added`, (m, n), by itself, (m,)."""
+        from ..kernels.cox import fit_each
+
+        of_rows = self._design, self._first, self._last, self._died, self._coefficients
+        reached = np.empty(len(added))
+        fit_each(*of_rows, np.ascontiguousarray(added[:, self._order]), reached)
+        return np.maximum(2.0 * (reached - self._log_likelihood), 0.0)
+
     def proportionality(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return score, (k,), and information, (2 k, 2 k), of slopes that change with functions of time.
 

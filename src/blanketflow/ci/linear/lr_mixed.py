@@ -368,6 +368,8 @@ def _information(a: np.ndarray, b: np.ndarray, weights: np.ndarray, probabilitie
 class LinearTargetRegressions(TargetRegressions):
     """Numbers enter regressions of a target unchanged, labels as indicators of their levels."""
 
+    has_plain_numbers: ClassVar[bool] = True
+
     def functions_of_each(self, given: tuple[int, ...]) -> list[np.ndarray]:
         """Return the predictors of given columns."""
         return [predictors(self.table[column]) for column in given]
