@@ -22,9 +22,11 @@ exact <- coxph.control(eps = 1e-12, toler.chol = 1e-14, iter.max = 100)
 cox <- function(name, null, larger) {
   d <- read(name)
   small <- coxph(null, d, ties = "efron", control = exact)
-  big <- coxph(larger, d, ties = "efron", control = exact)
+  big <- do.call(coxph, list(larger, d, ties = "efron", control = exact))
   note(name, "coxph", 2 * (tail(big$loglik, 1) - tail(small$loglik, 1)))
   keep_slopes(name, big)
+  tested <- cox.zph(big)$table
+  write.csv(data.frame(term = rownames(tested), tested), file.path(folder, paste0(name, "-zph.csv")), row.names = FALSE)
   write.csv(data.frame(r = residuals(small, "martingale")), file.path(folder, paste0(name, "-residuals.csv")))
 }
 for (name in c("survival", "tied")) cox(name, Surv(time, event) ~ x1, Surv(time, event) ~ x1 + x2 + x3)

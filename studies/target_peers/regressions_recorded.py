@@ -66,10 +66,13 @@ def tables() -> dict[str, Columns]:
 
 
 Slopes = dict[str, dict[str, list[float]]]
+Tests = dict[str, dict[str, float]]
 
 
-def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, list[float]], Slopes, list[str]]:
-    """Return the fits of R, the martingale residuals of null models, slopes with standard errors, and the versions."""
+def by_r(
+    found: dict[str, Columns],
+) -> tuple[list[dict[str, object]], dict[str, list[float]], Slopes, Tests, list[str]]:
+    """Return the fits of R, martingale residuals of null models, slopes with errors, cox.zph, and the versions."""
     with TemporaryDirectory() as folder:
         for name, columns in found.items():
             with open(Path(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
@@ -85,6 +88,10 @@ def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, 
         with open(Path(folder, "slopes.csv"), encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 slopes.setdefault(row["table"], {})[row["x"]] = [float(row["slope"]), float(row["error"])]
+        tests = {}
+        for path in sorted(Path(folder).glob("*-zph.csv")):
+            with open(path, encoding="utf-8") as file:
+                tests[path.stem.removesuffix("-zph")] = {r["term"]: float(r["chisq"]) for r in csv.DictReader(file)}
         with open(Path(folder, "found.csv"), encoding="utf-8") as file:
             fits: list[dict[str, object]] = [
                 {
@@ -95,7 +102,7 @@ def by_r(found: dict[str, Columns]) -> tuple[list[dict[str, object]], dict[str, 
                 }
                 for row in csv.DictReader(file)
             ]
-    return fits, residuals, slopes, run.stdout.splitlines()[-3:]
+    return fits, residuals, slopes, tests, run.stdout.splitlines()[-3:]
 
 
 def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
@@ -142,7 +149,7 @@ def of_page(fits: list[dict[str, object]]) -> str:
 def main() -> None:
     """Write the tables, the answers and the page."""
     found = tables()
-    fits, residuals, slopes, versions = by_r(found)
+    fits, residuals, slopes, tests, versions = by_r(found)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits += by_statsmodels(found)
@@ -157,6 +164,7 @@ def main() -> None:
         "fits": fits,
         "martingale_residuals": residuals,
         "slopes": slopes,
+        "proportional_hazards": tests,
     }
     text = json.dumps(record, separators=(",", ":"))
     (HERE / "regressions_recorded.json").write_text(text + "\n", encoding="utf-8")

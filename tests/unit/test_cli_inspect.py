@@ -93,7 +93,8 @@ def test_the_first_screen_says_what_to_settle_and_the_command_has_what_is_no_gue
     assert (code, err) == (0, "") and out.startswith("120 rows, 6 features; died has 2 classes (0 67%, 1 33%)\n")
     words = " ".join(out.split())
     first, second, third = (words.index(f" {n}. ") for n in (1, 2, 3))
-    assert 'drop=["follow-up days"]' in words[first:second]
+    key = 'target={time: "follow-up days", event: died} searches the time to the event; to keep classes, drop='
+    assert f'{key}["follow-up days"]' in words[first:second]
     assert "if known only with or after the target, drop=[told]" in words[second:third]
     assert "id may number or name the rows: drop=[id]" in words[third:] and " 4. " not in words
     assert "methods for a" not in out and "are needed" not in out

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from blanketflow.core.in_yaml import in_yaml
 from blanketflow.core.table import Column, Table
 from blanketflow.core.task import Task
 from blanketflow.data.card import with_findings
@@ -149,7 +150,9 @@ def test_a_follow_up_time_is_told_beside_its_event(rng, time, event):
     (found,) = told(table, "follow-up")
     assert found.columns == (time,)
     (line,) = in_lines([found.as_dict()])
-    assert line.startswith(f"look at the table first: follow-up times ({time}): set drop: [")
+    key = f"target: {in_yaml({'time': time, 'event': event})}"
+    start = f"look at the table first: follow-up times ({time}): set {key} in place of target, or set drop: ["
+    assert line.startswith(start)
 
 
 def test_an_event_is_told_beside_a_target_time(rng):
@@ -176,3 +179,15 @@ def test_a_time_that_does_not_depend_on_the_event_is_none_unless_its_name_says_s
     shuffled = rng.permutation(columns.pop("followup_days"))
     assert told(raw(columns | {"days": shuffled}, "status", died), "follow-up") == []
     assert told(raw(columns | {"followup_days": shuffled}, "status", died), "follow-up")
+
+
+@pytest.mark.parametrize(("kind", "name"), [("count", "visits"), ("ordered", "grade")])
+def test_small_classes_of_what_looks_like_counts_or_orders_do_not_contradict_the_kind(rng, kind, name):
+    """Whole numbers of few values are read as classes, of which some are rare."""
+    y = rng.poisson(1.2, N) if kind == "count" else np.digitize(rng.normal(size=N), [-1.0, 1.0, 2.1])
+    table = raw({"a": rng.normal(size=N)}, name, y.astype(str))
+    assert told(table, "few-rows") == told(table, "imbalance") == []
+    (found,) = told(table, "target-kind")
+    assert found.advice.endswith(f"set target_kind: {kind}.") and "would have fewer than 10 rows" in found.message
+    other = raw({"a": rng.normal(size=N)}, "ward", np.where(y == y.max(), "east", "west"))
+    assert told(other, "few-rows")

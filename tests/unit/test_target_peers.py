@@ -11,6 +11,7 @@ from blanketflow.core.table import Table
 from blanketflow.search.confirmation import ratios
 from blanketflow.targets import get_target_kind
 from blanketflow.targets.count import dispersion_z
+from blanketflow.targets.survival import proportional_hazards
 
 STUDY = Path(__file__).parents[2] / "studies/target_peers"
 RECORD = json.loads((STUDY / "regressions_recorded.json").read_text(encoding="utf-8"))
@@ -66,6 +67,15 @@ def test_ratios_of_confirmed_members_equal_those_of_r(name):
         width = 1.959963984540054 * error  # the 97.5 % point of the normal distribution
         ends = np.std(columns[x], ddof=1) * np.array([slope, slope - width, slope + width])
         assert found[x] == pytest.approx(np.exp(ends), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", RECORD["proportional_hazards"])
+def test_tests_of_proportional_hazards_equal_those_of_r(name):
+    target, _, X = null_model(name)
+    found = proportional_hazards(target, X, {"x1": [0], "x2": [1], "x3": [2], "GLOBAL": [0, 1, 2]})
+    assert {term: statistic for term, (statistic, _) in found.items()} == pytest.approx(
+        RECORD["proportional_hazards"][name], rel=1e-5
+    )
 
 
 def test_every_table_has_a_peer():

@@ -75,6 +75,43 @@ def test_a_linear_test_is_the_likelihood_ratio_of_the_target_s_regressions():
     assert both.statistic == pytest.approx(wanted, rel=1e-6) and both.dof == 3
 
 
+@pytest.mark.parametrize("given", [[], ["g"], ["n0", "d"]])
+@pytest.mark.parametrize("times", ["free", "tied", "late", "all died"])
+def test_many_numbers_are_tested_as_each_by_itself(times, given):
+    """Also where the fit is at infinity, and for columns that are constant, collinear, or destroyed by rounding."""
+    columns = X.assign(
+        order=np.argsort(np.argsort(-TIME)) ** 3.0,
+        last=TIME[EVENT].max() == TIME,
+        rare=(np.arange(len(X)) < 2) * 1.5 + X["n1"] * 1e-3,
+        same=1.0,
+        both=2.0 * X["n0"] - X["d"],
+        lost=1e15 + X["a"].round(),
+    )
+    time, event = np.ceil(2 * TIME) if times == "tied" else TIME, EVENT | (times == "all died")
+    parts = {"event": event.astype(np.int8)} | ({"entry": 0.3 * time} if times == "late" else {})
+    bound = get_ci_test("lr-mixed").bind(
+        as_table(columns).with_column(TargetColumn("y", "numeric", time, (), "survival", parts))
+    )
+    names = [name for name in columns if name not in given]
+    found = bound.test_many(names, "y", given)
+    position = bound.table.position
+    for name, one in zip(names, found, strict=True):
+        alone = bound.engine.evaluate([position(name)], position("y"), tuple(map(position, given)))
+        assert (one.dof, one.reliable) == (alone.dof[0], alone.reliable[0])
+        assert one.statistic == pytest.approx(alone.statistic[0], rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["count", "ordered", "share", "positive"])
+def test_many_numbers_are_tested_as_each_for_other_kinds(kind):
+    frame, targets = other_targets(300)
+    table = as_table(frame).with_column(as_target("demo", "y", targets[kind], kind))
+    bound = get_ci_test("lr-mixed").bind(table)
+    for given in ([], ["a"]):
+        found = bound.test_many(list("bcdef"), "y", given)
+        alone = [bound.engine.evaluate([at], 6, tuple([0] * len(given))).statistic[0] for at in range(1, 6)]
+        assert found.statistic == pytest.approx(np.array(alone), rel=1e-8, abs=1e-8)
+
+
 def test_other_columns_are_tested_as_ever_given_what_the_target_says_of_them():
     bound = get_ci_test("lr-mixed").bind(survival_table(X))
     event, hazard = get_target_kind("survival").covariates(bound.table["y"])
@@ -496,3 +533,19 @@ def test_compare_confirms_members_as_fit_does():
     )
     confirmed = found.confirmed.set_index("feature")
     assert confirmed.loc[["a", "d"], "confirmed"].all() and confirmed.loc["a", "low"] > 0
+
+
+@pytest.mark.parametrize("test", ["lr-mixed", "spline", "gcm"])
+def test_targets_of_two_values_keep_their_kind(test):
+    """Times counted in two periods, and counts of 0 and 1, are no flags."""
+    rng = np.random.default_rng(6)
+    columns = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    event = rng.random(300) < 1 / (1 + np.exp(-columns["a"].to_numpy()))
+    table = survival_table(columns, np.where(rng.random(300) < 0.5, 1.0, 2.0), event)
+    assert get_ci_test(test).bind(table).test("a", "y").p_value < 1e-6
+    counts = TargetColumn("y", "integer", event.astype(int), (), "count", {"exposure": np.exp(columns["a"].to_numpy())})
+    found = get_ci_test("lr-mixed").bind(as_table(columns).with_column(counts)).test("b", "y")
+    wanted = (
+        get_target_kind("count").null_model(counts, np.zeros((0, 300))).likelihood_ratio(of_variance_1(columns["b"]))
+    )
+    assert found.statistic == pytest.approx(wanted, rel=1e-6)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -10,7 +9,7 @@ from blanketflow.core.column import Column, TargetColumn
 from blanketflow.core.errors import DataError
 from blanketflow.kernels.logistic import fit_logistic
 from blanketflow.targets import get_target_kind
-from blanketflow.targets.ordered import proportional
+from blanketflow.targets.ordered import proportional_odds, without_rare
 
 KIND = get_target_kind("ordered")
 
@@ -118,25 +117,29 @@ def literal_score_test(y, X):
         slopes = np.array([(classes(step * e) - classes(-step * e)) / (2 * step) for e in np.eye(size)])
         score += slopes[:, y[i]] / classes(np.zeros(size))[y[i]]
         information += slopes @ np.diag(1 / classes(np.zeros(size))) @ slopes.T
-    return stats.chi2.sf(score @ np.linalg.solve(information, score), (r - 2) * len(X))
+    return score, information
 
 
 @pytest.mark.parametrize("r", [3, 5])
 def test_the_score_test_of_proportional_odds(r):
+    """Of all slopes against the literal score; of one feature, the slopes of the other are taken as equal."""
     y, X = graded(4, r)
-    assert proportional(target_of(y), X[:2]) == pytest.approx(literal_score_test(y, X[:2]), rel=1e-5)
+    score, information = literal_score_test(y, X[:2])
+    found = proportional_odds(target_of(y), X[:2], {"both": np.arange(2), "second": np.array([1])})
+    assert found["both"] == (pytest.approx(score @ np.linalg.solve(information, score), rel=1e-5), 2 * (r - 2))
+    own = np.kron(np.eye(r - 1), np.eye(3))  # by threshold: its intercept and two slopes
+    is_second = np.arange(3 * (r - 1)) % 3 == 2
+    shared = np.tile(np.eye(3), r - 1)[1:2]
+    kept = np.vstack([own[np.arange(3 * (r - 1)) % 3 == 0], shared, own[is_second]])
+    u = kept @ score
+    wanted = u @ np.linalg.solve(kept @ information @ kept.T, u)
+    assert found["second"] == (pytest.approx(wanted, rel=1e-4), r - 2)
 
 
-def test_the_score_test_holds_its_level_and_finds_other_slopes():
-    rng = np.random.default_rng(5)
-    found = []
-    for _ in range(300):
-        x = rng.normal(size=(1, 400))
-        found.append(proportional(target_of(np.searchsorted([-1.0, 0.5], x[0] + rng.logistic(size=400))), x))
-    assert stats.binomtest(sum(np.array(found) < 0.05), 300, 0.05).pvalue > 0.001
-    x = rng.normal(size=(1, 400))
-    spread = np.searchsorted([-1.0, 1.0], np.exp(x[0]) * rng.logistic(size=400))  # at both ends
-    assert proportional(target_of(spread), x) < 1e-6
+def test_rare_classes_are_joined_with_the_next():
+    joined = without_rare(target_of(np.repeat([0, 1, 2, 3, 4], [30, 5, 40, 25, 3])), 20)
+    assert np.bincount(joined.values).tolist() == [30, 45, 28]
+    assert without_rare(target_of(np.repeat([0, 1, 2], [5, 5, 5])), 20).levels == ("0",)
 
 
 def test_covariates_and_whole_numbers():

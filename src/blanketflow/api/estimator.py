@@ -332,7 +332,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         if doubt := said.get("groups"):
             warnings.warn(f"{name}: {doubt}.", DependentRowsWarning, stacklevel=3)
         say_once(name, *outcome.warned, stacklevel=3)
-        for doubt in outcome.doubts:
+        for doubt in filter(None, [said["few"], said["assumptions"], *outcome.doubts]):
             warnings.warn(f"{name}: {doubt}.", UnreliableWarning, stacklevel=3)
         if self.status_ == "unreliable":
             warnings.warn(f"{name}: the answer is unreliable: {self.reason_}.", UnreliableWarning, stacklevel=3)

@@ -15,6 +15,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.column import MatrixColumns, SparseColumns, TargetColumn, WideColumns
 from ..core.column_checks import bends_seen, has_flags, is_flag
 from ..core.table import FEW_VALUES, Column, Table
+from ..targets import get_target_kind, size_of
 from . import get_ci_test
 from .base import CITest
 from .unbound import AUTO, INSTEAD
@@ -63,7 +64,8 @@ class Described(Protocol):
     range of at most `FEW_VALUES`; otherwise None. `usual_labels` is the same of categories and truth values, at least
     2; numbers count as 2, since they take one parameter too. `has_flags` means that two columns have two values each,
     whatever their type: two features, or one and a target of two classes. `bends` names the nonlinear relations found
-    by `bends_seen`. `target_kind` is that of a target of a further kind, such as survival, else empty.
+    by `bends_seen`. `target_kind` is that of a target of a further kind, such as survival, else empty; `size_per_row`
+    is then how many events a row tells on average, or 1 where rows count.
     """
 
     @property
@@ -84,6 +86,8 @@ class Described(Protocol):
     def bends(self) -> str: ...
     @property
     def target_kind(self) -> str: ...
+    @property
+    def size_per_row(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,7 @@ class Description:
     has_flags: bool = False
     bends: str = ""
     target_kind: str = ""
+    size_per_row: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -196,10 +201,11 @@ def choose_test(
 
 def _of_further_kind(table: Described, n_rows: int, no_spline: str) -> Choice:
     """Return the test of a target of a further kind: splines for a small table, else linear regressions."""
-    target = f"the target is {table.target_kind}"
-    if n_rows * table.n_features <= MOST_CELLS and n_rows >= FEWEST_ROWS and not no_spline:
+    target, is_few = f"the target is {table.target_kind}", n_rows * table.size_per_row < FEWEST_ROWS
+    if n_rows * table.n_features <= MOST_CELLS and not is_few and not no_spline:
         return Choice("spline", f"{target}, and the table is small enough for splines")
-    why = no_spline or ("there are few rows" if n_rows < FEWEST_ROWS else "splines would take long")
+    few = f"there are few {'rows' if table.size_per_row == 1.0 else get_target_kind(table.target_kind).counted}"
+    why = no_spline or (few if is_few else "splines would take long")
     return Choice("lr-mixed", f"{target}, and its regressions are linear: {why}", {"directions": "linear"})
 
 
@@ -263,7 +269,8 @@ def described(features: Table, target: Column | None) -> Description:
         n_classes = levels if levels is not None else most
     kinds, flags = sorted({column.kind for column in some}), has_flags(features, 1 if n_classes == 2 else 2)
     kind, seen = target.target_kind if isinstance(target, TargetColumn) else "", bends_seen(features, target)
-    return Description(kinds, len(features), n_classes, most, levels, labels, flags, seen, kind)
+    size = 1.0 if target is None else size_of(target) / max(target.n_rows, 1)
+    return Description(kinds, len(features), n_classes, most, levels, labels, flags, seen, kind, size)
 
 
 def usual_levels(table: Table) -> tuple[int | None, int]:

@@ -7,21 +7,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from ..core.column import Column, TargetColumn, WideColumns
+from ..core.column import Column, MatrixColumns, TargetColumn, WideColumns
 from ..core.errors import UnsupportedError
-from ..core.numerics import is_rounded_away, orthonormal_basis, residuals
+from ..core.numerics import COLLINEAR, is_rounded_away, orthonormal_basis, residuals, standardised
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
-from ..targets import NullModel, get_target_kind
+from ..targets import PER_PARAMETER, NullModel, get_target_kind
 from .engines import Candidate, Engine, columns_of, constant_results
 from .tails import chi2_tail
 
 #: Events or rows per parameter of a reliable regression, unless a test has an option for it.
-ROWS_PER_PARAMETER = 10.0
+ROWS_PER_PARAMETER = float(PER_PARAMETER)
+#: Numbers that are tested together.
+TOGETHER = 500
 #: Null models kept, of the most recent sets of given columns.
 KEPT = 16
 
@@ -38,6 +40,14 @@ class Null(NamedTuple):
 
     model: NullModel
     basis: np.ndarray
+
+
+def ratios_of_each(model: NullModel, added: np.ndarray) -> np.ndarray:
+    """Return twice the log likelihood gained by each row of `added`, (m, n), by itself."""
+    at_once = getattr(model, "likelihood_ratios", None)
+    if at_once is not None:
+        return at_once(added)
+    return np.array([max(model.likelihood_ratio(row[np.newaxis]), 0.0) for row in added])
 
 
 def target_of_kind(table: Table) -> int | None:
@@ -69,6 +79,9 @@ class TargetRegressions(ABC):
         Rule for unreliable tests: ``use`` fits them too.
     """
 
+    #: Whether a number enters regressions as itself, so that many are tested at once.
+    has_plain_numbers: ClassVar[bool] = False
+
     def __init__(
         self,
         table: Table,
@@ -95,8 +108,28 @@ class TargetRegressions(ABC):
         return self._null(()).model.size
 
     @abstractmethod
+    def functions_of_each(self, given: tuple[int, ...]) -> list[np.ndarray]:
+        """Return the functions of each given column, (k, n), with mean 0 and length 1; those of a part come first."""
+
     def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
-        """Return functions of given columns, (k, n), each with mean 0 and length 1."""
+        """Return the functions of all given columns, (k, n)."""
+        return np.vstack([np.zeros((0, self.n_rows)), *self.functions_of_each(given)])
+
+    def doubts(self, members: Sequence[int], beside: Sequence[int] = ()) -> list[str]:
+        """Return in words which assumptions on members fail in their regression; none without enough rows.
+
+        Columns `beside` them, such as strata, are in the regression, too.
+        """
+        functions = self.functions_of_each((*members, *beside))
+        ends = np.cumsum([0, *map(len, functions)])
+        tested = {
+            self.table[column].name: np.arange(start, start + len(self.parts((column,))[0].functions))
+            for column, start in zip(members, ends, strict=False)
+        }
+        model = self._null(()).model
+        if not members or model.size < ROWS_PER_PARAMETER * (model.n_own + int(ends[-1]) + 1):
+            return []
+        return self.kind.doubts(self.target, np.sqrt(self.n_rows) * np.vstack(functions), tested)
 
     @abstractmethod
     def parts(self, columns: tuple[int, ...]) -> list[Part]:
@@ -130,7 +163,7 @@ class TargetRegressions(ABC):
 
     def _each(self, candidates: list[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         if target == self.at:
-            return CIResults.from_rows([self._tested(columns, given) for columns in candidates])
+            return self._of_target(candidates, given)
         own = [i for i, columns in enumerate(candidates) if self.at in columns]
         others = [i for i in range(len(candidates)) if i not in set(own)]
         found = [self._tested((target,), given) for _ in own]
@@ -144,6 +177,41 @@ class TargetRegressions(ABC):
         else:
             ordinary = self._ordinary.evaluate_sets(asked, target, conditions)  # type: ignore[attr-defined]
         return CIResults.joined([results, ordinary]).take(np.argsort([*own, *others])) if own else ordinary
+
+    def _of_target(self, candidates: list[tuple[int, ...]], given: tuple[int, ...]) -> CIResults:
+        """Return the tests of the target with some columns each: single numbers together, where that is faster."""
+        plain, others = [], list(range(len(candidates)))
+        if self.has_plain_numbers and len(candidates) > 1:
+            is_plain = [len(columns) == 1 and not self.table[columns[0]].is_discrete for columns in candidates]
+            plain, others = (np.flatnonzero(np.equal(is_plain, each)).tolist() for each in (True, False))
+        found = [CIResults.from_rows([self._tested(candidates[i], given) for i in others])]
+        for start in range(0, len(plain), TOGETHER):
+            found.append(self._tested_numbers([candidates[i][0] for i in plain[start : start + TOGETHER]], given))
+        return CIResults.joined(found).take(np.argsort([*others, *plain]))
+
+    def _tested_numbers(self, columns: list[int], given: tuple[int, ...]) -> CIResults:
+        """Return what `_tested` does for each of some numbers."""
+        null, m = self._null(given), len(columns)
+        numbers = self._numbers(columns)
+        functions = standardised(numbers)
+        is_lost = ~functions.any(axis=1) & (numbers.min(axis=1) < numbers.max(axis=1))
+        functions = residuals(functions, null.basis)
+        lengths = np.vecdot(functions, functions)
+        adds = (lengths > COLLINEAR) & ~is_lost
+        size, n_parameters = null.model.size, null.model.n_own + len(null.basis) + adds
+        reliable = (size > n_parameters) & (size >= self._rows_per_parameter * n_parameters) & ~is_lost
+        fitted = adds & (reliable | (self._uses_unreliable & (size > n_parameters)))
+        statistic, dof = np.zeros(m), fitted.astype(np.float64)
+        added = functions[fitted] * np.sqrt(self.n_rows / lengths[fitted])[:, np.newaxis]
+        statistic[fitted] = ratios_of_each(null.model, added)
+        return CIResults(statistic, *chi2_tail(statistic, dof), dof, np.full(m, self.n_rows), reliable)
+
+    def _numbers(self, columns: list[int]) -> np.ndarray:
+        """Return the numbers of some columns, (m, n)."""
+        held = self.table.columns
+        if isinstance(held, MatrixColumns) and max(columns) < len(held.names):
+            return np.ascontiguousarray(held.matrix[:, columns].T, dtype=np.float64)
+        return np.array([self.table[column].numbers() for column in columns])
 
     def _tested(self, columns: tuple[int, ...], given: tuple[int, ...]) -> CIResult:
         """Return the test of the target with some columns: the most significant part, corrected for their number."""

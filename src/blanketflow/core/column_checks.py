@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL
-from .column import FIRST_ROWS, WideColumns
+from .column import FIRST_ROWS, TargetColumn, WideColumns
 from .errors import NumbersAsTextWarning, RowOrderWarning
 from .numerics import orthonormal_basis, residuals, standardised
 from .printable import printable
@@ -31,7 +31,8 @@ def with_flags(table: Table) -> Table:
     >>> [(column.kind, column.values.tolist()) for column in with_flags(Table(columns)).columns]
     [('boolean', [1, 0, 1]), ('integer', [3, 4, 5])]
     """
-    flags = [None if column.is_discrete else _truth_values(column) for column in table.columns]
+    plain = (not (column.is_discrete or isinstance(column, TargetColumn)) for column in table.columns)
+    flags = [_truth_values(column) if is_plain else None for is_plain, column in zip(plain, table.columns, strict=True)]
     if not any(flags):
         return table
     return Table([flag or column for flag, column in zip(flags, table.columns, strict=True)], table.design)

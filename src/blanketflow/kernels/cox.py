@@ -22,6 +22,8 @@ from .logistic import _dot, _solve
 CONVERGED = 1e-12
 MAX_STEPS = 100
 MAX_HALVINGS = 40
+#: Largest linear predictor whose risk sets are summed as they are; and most of products before their logarithm.
+MOST, LARGEST = 30.0, 1e250
 
 
 @njit
@@ -290,3 +292,136 @@ def fit_cox(design, first, last, died, coefficients, hazards):
             coefficients[j] = trial[j]
     _fill_hazards(first, last, died, deaths, predictors, scale, sums, dead, hazards)
     return reached
+
+
+@njit(
+    "void(float64[:, ::1], int64[::1], int64[::1], boolean[::1], float64[::1], float64[::1], float64[::1], "
+    "float64[:, :, ::1])",
+    cache=True,
+    nogil=True,
+)
+def slopes_in_time(design, first, last, died, coefficients, times, score, information):
+    """Add the score, (columns,), of slopes times `times`, (m,), and sums of the information over event times.
+
+    The lower halves of `information`, (3, columns, columns), take those with factors of 1, `times` and its square.
+    """
+    n_columns, n = design.shape
+    is_late = first.max() > 0
+    n_sums = 2 * (last[0] + 1) if is_late else 1
+    tops, scales, totals = np.full(n_sums, -1), np.full(n_sums, -np.inf), np.zeros(n_sums)
+    moments, squares = np.zeros((n_sums, n_columns)), np.zeros((n_sums, n_columns, n_columns))
+    gradient, hessian = np.empty(n_columns), np.empty((n_columns, n_columns))
+    of_dead, squares_of_dead = np.empty(n_columns), np.empty((n_columns, n_columns))
+    predictors = np.zeros(n)
+    for j in range(n_columns):
+        for i in range(n):
+            predictors[i] += coefficients[j] * design[j, i]
+    if is_late:
+        _gather(design, first, last, predictors, tops, scales, totals, moments, squares)
+    start = 0
+    for i in range(n):
+        if last[i] < 0:
+            break
+        if not is_late:
+            _add(design, i, predictors[i], 0, tops, scales, totals, moments, squares)
+        if i + 1 < n and last[i + 1] == last[i]:
+            continue
+        k = last[i]
+        gradient[:], hessian[:] = 0.0, 0.0
+        _take(
+            design,
+            start,
+            i + 1,
+            died,
+            predictors,
+            len(tops) // 2 + k if is_late else 0,
+            tops,
+            scales,
+            totals,
+            moments,
+            squares,
+            gradient,
+            hessian,
+            of_dead,
+            squares_of_dead,
+        )
+        start = i + 1
+        for j in range(n_columns):
+            score[j] += times[k] * gradient[j]
+            for other in range(j + 1):
+                information[0, j, other] += hessian[j, other]
+                information[1, j, other] += times[k] * hessian[j, other]
+                information[2, j, other] += times[k] * times[k] * hessian[j, other]
+
+
+@njit
+def _fit_one(x, last, died, largest):
+    """Return the largest partial log likelihood of one column without late entry; NaN where `fit_cox` is needed.
+
+    Risk sets are summed as they are: linear predictors are at most `MOST`. `largest` is that of x in absolute value.
+    """
+    n, slope, before = len(x), 0.0, -np.inf
+    for _ in range(MAX_STEPS):
+        if abs(slope) * largest > MOST:
+            return np.nan
+        total, first, second = 0.0, 0.0, 0.0
+        dead, first_dead, second_dead, deaths = 0.0, 0.0, 0.0, 0
+        reached, gradient, curvature, product = 0.0, 0.0, 0.0, 1.0
+        for i in range(n):
+            if last[i] < 0:
+                break
+            weight = math.exp(slope * x[i])
+            moment = weight * x[i]
+            total += weight
+            first += moment
+            second += moment * x[i]
+            if died[i]:
+                deaths += 1
+                dead += weight
+                first_dead += moment
+                second_dead += moment * x[i]
+                gradient += x[i]
+                reached += slope * x[i]
+            if i + 1 < n and last[i + 1] == last[i]:
+                continue
+            for tied in range(deaths):
+                share = tied / deaths
+                rest = total - share * dead
+                mean = (first - share * first_dead) / rest
+                gradient -= mean
+                curvature += (second - share * second_dead) / rest - mean * mean
+                product *= rest
+                if not 1.0 / LARGEST < product < LARGEST:
+                    reached -= math.log(product)
+                    product = 1.0
+            dead, first_dead, second_dead, deaths = 0.0, 0.0, 0.0, 0
+        reached -= math.log(product)
+        if not (curvature > 0.0 and reached >= before - 1e-13 * abs(before)):
+            return np.nan
+        if gradient * gradient / curvature <= CONVERGED:
+            return reached
+        before = reached
+        slope += gradient / curvature
+    return np.nan
+
+
+@njit(
+    "void(float64[:, ::1], int64[::1], int64[::1], boolean[::1], float64[::1], float64[:, ::1], float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def fit_each(design, first, last, died, coefficients, added, reached):
+    """Fill the log likelihood of `fit_cox` with each row of `added`, (m, n), by itself beside `design`, (m,).
+
+    `coefficients` are those of `design` by itself. The rows of `added` have mean 0 and variance 1.
+    """
+    k, n = design.shape
+    is_plain, larger, start, hazards = k == 0 and first.max() == 0, np.empty((k + 1, n)), np.empty(k + 1), np.empty(n)
+    larger[:k] = design
+    for at in range(len(added)):
+        reached[at] = np.nan
+        if is_plain:
+            reached[at] = _fit_one(added[at], last, died, np.abs(added[at]).max())
+        if np.isnan(reached[at]):
+            larger[k], start[:k], start[k] = added[at], coefficients, 0.0
+            reached[at] = fit_cox(larger, first, last, died, start, hazards)

@@ -21,6 +21,7 @@ from ..core.table import Column, Table
 from ..moves.steps import Step, standing
 from ..selectors.base import FoldOutcome, Method, Problem, refused_by, worst_status
 from ..selectors.compatibility import check_min_effect, check_resolution
+from .assumptions import doubts_of
 from .isolated import is_isolated, results_isolated, stages_isolated
 from .problems import with_min_effect, with_prior
 from .stages import run_grow, run_shrink
@@ -79,6 +80,7 @@ def run_fold(
         if why := why_refused(refused):
             outcome.status, outcome.reason = worst_status([("unreliable", why), (outcome.status, outcome.reason)])
     outcome.n_tests += n_tests
+    outcome.doubts = doubts_of(problem, test, outcome.decisions)
     return outcome
 
 

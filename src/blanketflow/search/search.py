@@ -21,7 +21,7 @@ from ..core.prior import NOTHING, PriorKnowledge
 from ..core.results import StandIn
 from ..core.rows import sample_told, sampled, searched_rows, seed_of_split, why_no_splits
 from ..core.seeds import DEFAULT_SEED, derive_seed
-from ..core.table import Table, is_complex, with_used_levels
+from ..core.table import Column, Table, is_complex, with_used_levels
 from ..data.splits import rows_of_folds
 from ..selectors import get_method
 from ..selectors.base import FoldOutcome, Method, worst_status
@@ -34,7 +34,7 @@ from ..selectors.compatibility import (
     why_no_weights,
 )
 from ..selectors.external import External
-from ..targets import as_read
+from ..targets import as_read, size_of
 from .aggregate import Aggregate, aggregate, check_rule
 from .confirmation import Confirmation, are_signed, combined, confirm_members, result_columns, selected_again
 from .run_fold import fold_seed, run_fold
@@ -302,7 +302,10 @@ class Search:
         search = self.for_sample(sample).suited(sample.features, sample.are_counted)
         notes = {"sample": sample_told(n_rows[0], self.max_rows)}
         found, warned = search._on_folds(sample, folds, self.seed, tell, n_jobs)
-        outcome = search._of(sample, [fold for fold, _ in folds], found, notes, warned)
+        is_searched = self._searched(sample, self.seed)
+        smallest = min((target.take(rows[is_searched[rows]]) for _, rows in folds), key=size_of)
+        of = OF_FOLD if self.folds else ""
+        outcome = search._of(sample, [fold for fold, _ in folds], found, notes, warned, smallest, of)
         return outcome if self.confirm is None else search._confirmed(outcome, sample, folds, tell, n_jobs)
 
     def _searched(self, sample: Sample, seed: int) -> np.ndarray:
@@ -369,16 +372,19 @@ class Search:
         found: Sequence[FoldOutcome],
         notes: Mapping[str, str],
         warned: Sequence[Counts] = (),
+        target: Column | None = None,
+        of: str = "",
     ) -> Outcome:
         design = sample.features.design
         n_groups = None if design is None else design.n_clusters
         said = {
             **{f"table {at}": note for at, note in enumerate(sample.notes)},
             **notes,
-            **notes_on_p_values(self.method, self.test, self.min_effect, found[0].marginal, n_groups, sample.task),
+            **notes_on_p_values(self.method, self.test, self.min_effect, found[0].marginal, n_groups, target, of),
         }
-        sets = [outcome.members for outcome in found]
-        return Outcome(self, sample, list(folds), list(found), aggregate(sets, self.aggregate), said, list(warned))
+        combined = aggregate([outcome.members for outcome in found], self.aggregate)
+        said["assumptions"] = found[combined.best or 0].doubts
+        return Outcome(self, sample, list(folds), list(found), combined, said, list(warned))
 
     def _confirmed(
         self,

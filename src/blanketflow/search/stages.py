@@ -12,12 +12,14 @@ import numpy as np
 
 from ..ci.engines import columns_of
 from ..ci.tests_made import Count, Tally
+from ..core.column import TargetColumn
 from ..core.errors import WrongAnswerError, shown
 from ..core.limits import LimitReached
 from ..core.messages import STEPS
 from ..moves.steps import Answer, Step, standing
 from ..selectors.base import Method, Problem
 from ..selectors.stand_ins import with_stand_ins
+from ..targets import get_target_kind
 from .isolated import stages_isolated
 from .problems import in_columns, in_groups, with_included, with_roles_by_time
 
@@ -173,14 +175,15 @@ def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) 
 def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:
     n_features, n_untested = len(problem.marginal), int((~problem.marginal.reliable).sum())
     if n_untested and (not kept or n_untested > MOST_NOT_MADE * n_features):
-        yield f"{n_untested} of {n_features} features could not be tested: there are too few rows"
+        yield f"{n_untested} of {n_features} features could not be tested: there are too few {_counted(problem)}"
     tally = problem.test.tally if "test" in vars(problem) else Tally()
     for count, given in ((tally.all, "given other features"), (tally.last_round, "given those that it had admitted")):
         if count is None or count.n_not_made <= MOST_NOT_MADE * count.n_asked:
             continue
         share = f"{count.n_not_made / count.n_asked:.0%} of the" if count.n_made else "none of the"
         could = "could not be made" if count.n_made else "could be made"
-        said = f"{share} {count.n_asked:,} tests {given} {could}: there are too few rows{_needed(problem, count)}"
+        few = f"there are too few {_counted(problem)}{_needed(problem, count)}"
+        said = f"{share} {count.n_asked:,} tests {given} {could}: {few}"
         if count is tally.last_round:
             said = f"the search ended for want of rows: {said}"
         yield said if tally.all.n_made or not kept else f"not separated: {said}"
@@ -200,4 +203,11 @@ def _needed(problem: Problem, count: Count) -> str:
     n_rows = problem.test.rows_needed(candidate, target, tuple(given))
     count_rows = getattr(problem.test.engine, "n_complete", lambda _: problem.table.n_rows)
     there_are = count_rows((*columns_of(candidate), target, *given))
-    return "" if n_rows is None else f" (at least {n_rows:,} are needed, there are {there_are:,})"
+    rows = "" if _counted(problem) == "rows" else " rows"
+    return "" if n_rows is None else f" (at least {n_rows:,}{rows} are needed, there are {there_are:,})"
+
+
+def _counted(problem: Problem) -> str:
+    """Return in words what the tests of the target have too few of: rows, or events."""
+    target = problem.table[problem.target]
+    return get_target_kind(target.target_kind).counted if isinstance(target, TargetColumn) else "rows"

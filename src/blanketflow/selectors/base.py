@@ -256,7 +256,10 @@ class Problem:
 
 @dataclass
 class FoldOutcome:
-    """Results of the stages of a fold. `grown` includes interleaved removals, `candidates` does not."""
+    """Results of the stages of a fold. `grown` includes interleaved removals, `candidates` does not.
+
+    `doubts` says which assumptions of the CI test the rows contradict.
+    """
 
     marginal: CIResults | None
     grown: list[Step]
@@ -266,6 +269,7 @@ class FoldOutcome:
     reason: str = ""
     answers: list[Answer] = field(default_factory=list)
     verdict: dict[str, Any] = field(default_factory=dict)
+    doubts: str = ""
 
     @property
     def candidates(self) -> list[Step]:

@@ -9,10 +9,12 @@ from ..ci.choice import AUTO, OF_FURTHER_KINDS
 from ..ci.effect import MIN_EFFECT, why_p_values_do_not_select
 from ..ci.missing import incomplete_rule, why_not_incomplete, with_incomplete
 from ..core.cards import EXACT, IMPUTATIONS, REGRESSION, TASKS, is_further_kind
+from ..core.column import TargetColumn
 from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import discover
 from ..core.results import CIResults
-from ..core.table import ENOUGH_CLUSTERS, SAMPLING
+from ..core.table import ENOUGH_CLUSTERS, SAMPLING, Column
+from ..targets import why_few
 from .base import Method
 
 #: The columns of each group of features, by its name.
@@ -180,9 +182,14 @@ def notes_on_p_values(
     min_effect: float | None,
     marginal: CIResults | None,
     n_groups: int | None,
-    task: str = "",
+    target: Column | None = None,
+    of: str = "",
 ) -> dict[str, str]:
-    """Return notes on a search by key: ``groups``, ``misleading``, ``p-values``, ``target``; may be empty."""
+    """Return notes on a search by key: ``groups``, ``misleading``, ``p-values``, ``target``, ``few``; may be empty.
+
+    `target` has the rows of a fold, which `of` names.
+    """
+    task = target.target_kind if isinstance(target, TargetColumn) else ""
     alpha = method.options().get("alpha")
     is_alone = marginal is not None and alpha is not None and decides_by_p_values_alone(method, test, min_effect)
     many = why_p_values_do_not_select(marginal, alpha) if marginal is not None and is_alone else ""
@@ -191,6 +198,7 @@ def notes_on_p_values(
         "misleading": why_p_values_mislead(method, test),
         "p-values": f"{test.card.id}: {many}" if many and test is not None else "",
         "target": note_on_target(method, test, task),
+        "few": "" if target is None or method.card.family == "reference" else why_few(target, of),
     }
 
 

@@ -14,7 +14,19 @@ from ..core.registry import look_up
 from .base import NullModel, TargetKind
 from .normal_scores import scores_of
 
-__all__ = ["NullModel", "TargetKind", "as_numbers", "as_read", "checked_target", "get_target_kind"]
+__all__ = [
+    "NullModel",
+    "TargetKind",
+    "as_numbers",
+    "as_read",
+    "checked_target",
+    "get_target_kind",
+    "size_of",
+    "why_few",
+]
+
+#: Events, or what counts in their place, that a test of a single parameter needs.
+PER_PARAMETER = 10
 
 
 def get_target_kind(identifier: str) -> TargetKind:
@@ -52,6 +64,39 @@ def as_numbers(target: TargetColumn) -> Column:
     """
     residuals = get_target_kind(target.target_kind).null_model(target, np.empty((0, target.n_rows))).residuals()
     return Column(target.name, NUMERIC, scores_of(np.round(residuals, 12)))
+
+
+def size_of(target: Column) -> float:
+    """Return what bounds the number of parameters of a target's regressions: its events, counts or rows.
+
+    >>> size_of(TargetColumn("days", "numeric", np.arange(1.0, 5), (), "survival", {"event": np.array([1, 0, 0, 1])}))
+    2.0
+    """
+    if not isinstance(target, TargetColumn):
+        return float(target.n_rows)
+    return get_target_kind(target.target_kind).size(target)
+
+
+def why_few(target: Column, of: str = "") -> str:
+    """Return in words that a target of a further kind has too few events, or rows, for any test; else nothing.
+
+    `of` names the rows, such as ``" of the smallest fold"``.
+    """
+    if not isinstance(target, TargetColumn) or (size := size_of(target)) >= PER_PARAMETER:
+        return ""
+    return few_in_words(target.name, target.target_kind, size, target.n_rows, of)
+
+
+def few_in_words(name: str, kind: str, size: float, n_rows: int, of: str = "") -> str:
+    """Return the sentence of `why_few` on a target with a size below `PER_PARAMETER`.
+
+    >>> few_in_words("days", "survival", 7.2, 120)
+    "'days' has only 7 events in 120 rows, and a test of one feature needs 10: what is selected is no evidence"
+    """
+    return (
+        f"{name!r} has only {int(size)} {get_target_kind(kind).counted} in {n_rows:,} rows{of}, and a test of one "
+        f"feature needs {PER_PARAMETER}: what is selected is no evidence"
+    )
 
 
 def as_read(target: Column, card: Card | None) -> Column:

@@ -16,6 +16,8 @@ from ..core.parameters import Configurable
 class NullModel(Protocol):
     """A regression of a target on given predictors, to which others can be added.
 
+    It may have a method `likelihood_ratios` that returns the ratio of each row of predictors by itself, faster.
+
     Attributes
     ----------
     size : float
@@ -98,6 +100,8 @@ class TargetKind(Configurable):
         Ids of the models that suit it, the linear one first.
     regression : class
         The null model, made from a target and predictors.
+    counted : str
+        What the size of its null model counts, in words.
 
     Examples
     --------
@@ -112,6 +116,7 @@ class TargetKind(Configurable):
     optional: ClassVar[tuple[str, ...]] = ()
     models: ClassVar[tuple[str, ...]] = ()
     regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]]
+    counted: ClassVar[str] = "rows"
 
     @abstractmethod
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
@@ -143,6 +148,10 @@ class TargetKind(Configurable):
         >>> found.target_kind
         'share'
         """
+
+    def size(self, target: TargetColumn) -> float:
+        """Return the `size` of the target's null models, without fitting one: by default the rows."""
+        return float(target.n_rows)
 
     def null_model(self, target: TargetColumn, predictors: np.ndarray) -> NullModel:
         """Return the fitted regression on given predictors. It adds its own intercepts.
@@ -191,6 +200,15 @@ class TargetKind(Configurable):
         >>> [column.values.tolist() for column in kind.covariates(target)]
         [[0.0, 1.0]]
         """
+
+    def doubts(self, target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]) -> list[str]:
+        """Return in words which assumptions of the regression on `predictors`, (k, n), the rows contradict.
+
+        `tested` has, by feature, the rows of `predictors` that say how large it is, or which label it has. A check
+        rejects a true assumption with a probability of at most `targets.checks.LEVEL` for all features together. By
+        default nothing is checked.
+        """
+        return []
 
     def why_likely(self, column: Column) -> str:
         """Return in words why a column without missing cells looks like this kind of target; empty if it does not."""

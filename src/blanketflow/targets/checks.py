@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL
@@ -39,6 +41,21 @@ def refuse_where(where: str, column: Column, wrong: np.ndarray, holds: str, reme
             f"{where}: column {column.name!r} holds {holds} in {rows(int(wrong.sum()))}, first {value} in row "
             f"{row + 1}. {remedy}"
         )
+
+
+#: Probability of rejecting a true assumption of one kind, for all features together.
+LEVEL = 0.01
+
+
+def rejected(tests: Mapping[str, tuple[float, int]]) -> list[str]:
+    """Return the features whose assumption is rejected, by chi-square and degrees of freedom (Bonferroni).
+
+    >>> rejected({"a": (12.0, 1), "b": (6.7, 1), "c": (40.0, 0)})
+    ['a']
+    """
+    from scipy.stats import chi2
+
+    return [name for name, (statistic, dof) in tests.items() if dof and chi2.sf(statistic, dof) <= LEVEL / len(tests)]
 
 
 def rows(n: int) -> str:

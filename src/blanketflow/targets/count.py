@@ -14,11 +14,13 @@ from ..core.column import Column, TargetColumn
 from ..core.column_checks import identifier_kind
 from ..core.errors import DataError
 from .base import NullModel, TargetKind
-from .checks import finite_numbers, refuse_where
+from .checks import LEVEL, finite_numbers, refuse_where, rows
 from .means import MeanRegression, inverse, mean_of_squares
 
 #: Above this quantile of the standard normal distribution, the test of dispersion rejects Poisson counts: 0.05.
 OVERDISPERSED = 1.6448536269514722
+#: Least share of the variance of the number of zeros that estimation leaves.
+LEAST_VARIANCE = 0.1
 #: Fewest different values of what looks like counts.
 FEWEST_VALUES = 5
 
@@ -39,7 +41,7 @@ class CountModel:
         from ..kernels.generalised_linear import POISSON
 
         counts, exposure = target.numbers(), target.parts.get("exposure", np.ones(target.n_rows))
-        self.size = float(min(len(counts), counts.sum()))
+        self.size = size_of_counts(counts)
         rate = float(max(counts.sum(), 0.5) / exposure.sum())  # rows of a fold may have no count
         self._poisson = MeanRegression(POISSON, counts, predictors, math.log(rate), np.log(exposure))
         means = np.exp(self._poisson.linear_predictor())
@@ -98,9 +100,66 @@ class CountModel:
         information = (means**2 / variances * design) @ design.T
         return self._coefficients[1 : len(design)], dispersion * inverse(information)[1:, 1:]
 
+    def excess_of_zeros(self) -> tuple[int, float, float]:
+        """Return the number of zeros, how many are expected, and the p-value of so many.
+
+        The variance of the difference is that of a score: what the scores of coefficients and dispersion explain is
+        taken out. References: van den Broek (1995), doi:10.2307/2532959.
+        """
+        design, y = self._poisson.design, self._poisson.y
+        if self.is_overdispersed:
+            *slopes, log_dispersion = self._coefficients
+            a = math.exp(log_dispersion)
+            means = np.exp(np.array(slopes) @ design + self._poisson.offset)
+            inner = np.log1p(a * means) / a
+            expected, weights = np.exp(-inner), means / (1.0 + a * means)
+            # The scores of log a: their covariance with zeros is their value at 0, times the probability of 0.
+            of_zeros = expected * (inner - weights)
+            by_log_a = self._scores_of_log_dispersion(means, a)
+            of_dispersion = float(of_zeros.sum()) ** 2 / float((by_log_a**2).sum())
+        else:
+            weights = np.exp(self._poisson.linear_predictor())
+            expected, of_dispersion = np.exp(-weights), 0.0
+        covariance = design @ (expected * weights)
+        information = (design * weights) @ design.T
+        of_slopes = float(covariance @ np.linalg.lstsq(information, covariance, rcond=None)[0])
+        zeros = int(np.count_nonzero(y == 0))
+        return zeros, float(expected.sum()), p_of_zeros(zeros, expected, of_slopes + of_dispersion)
+
+    def _scores_of_log_dispersion(self, means: np.ndarray, a: float) -> np.ndarray:
+        """Return the derivative of each row's log likelihood by the logarithm of the dispersion, (n,)."""
+        from scipy.special import digamma
+
+        y, inverse = self._poisson.y, 1.0 / a
+        return inverse * (digamma(inverse) - digamma(y + inverse) + np.log1p(a * means)) + (y - means) / (1 + a * means)
+
     def residuals(self) -> np.ndarray:
         """Return y - m, (n,), of negative binomial counts divided by 1 + dispersion x m."""
         return self._poisson.scores if self._scores is None else self._scores
+
+
+def size_of_counts(counts: np.ndarray) -> float:
+    """Return the number of rows, or of events counted if these are fewer."""
+    return float(min(len(counts), counts.sum()))
+
+
+def p_of_zeros(zeros: int, expected: np.ndarray, estimated: float) -> float:
+    """Return the p-value of at least so many zeros, if rows are zero with the probabilities `expected`, (n,).
+
+    `estimated` is by how much estimation lowers the variance of their number. That number plus a constant is taken as
+    Poisson, so that mean and variance are right, and the skewness where zeros are rare (Barbour and Xia 1999,
+    doi:10.1051/ps:1999106). A variance that estimation nearly cancels is not known well enough, and gets a bound.
+
+    >>> p_of_zeros(9, np.full(90, 0.1), 0.0) > 0.5, p_of_zeros(30, np.full(90, 0.1), 0.0) < 1e-5
+    (True, True)
+    """
+    from scipy.special import gammainc
+
+    mean, variance = float(expected.sum()), float((expected * (1.0 - expected)).sum())
+    variance = max(variance - estimated, LEAST_VARIANCE * variance)
+    if variance <= 0 or zeros <= mean:
+        return 1.0
+    return float(gammainc(zeros - mean + variance, variance))
 
 
 def dispersion_z(counts: np.ndarray, means: np.ndarray) -> float:
@@ -140,6 +199,7 @@ class Count(TargetKind):
     models: ClassVar[tuple[str, ...]] = ("poisson", "lightgbm")
     regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = CountModel
     optional: ClassVar[tuple[str, ...]] = ("exposure",)
+    counted: ClassVar[str] = "counted events"
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the counts with their exposure, checked."""
@@ -169,10 +229,27 @@ class Count(TargetKind):
             )
         return TargetColumn(column.name, column.kind, column.cells(), (), COUNT, checked)
 
+    def size(self, target: TargetColumn) -> float:
+        """Return the number of rows, or of events counted if these are fewer."""
+        return size_of_counts(target.numbers())
+
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return log(1 + rate), where the rate is the count per exposure."""
         rate = target.numbers() / target.parts.get("exposure", 1.0)
         return [Column(target.name, NUMERIC, np.log1p(rate))]
+
+    def doubts(self, target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]) -> list[str]:
+        """Return a note if there are more zeros than the regression explains."""
+        model = CountModel(target, predictors)
+        zeros, expected, p_value = model.excess_of_zeros()
+        if p_value > LEVEL:
+            return []
+        family = "negative binomial" if model.is_overdispersed else "Poisson"
+        return [
+            f"{target.name!r} is 0 in {rows(zeros)}, but {expected:,.0f} are expected of {family} counts: what acts on "
+            "whether there are any may differ from what acts on how many. Search also for the classes 0 and above 0, "
+            "and among the rows above 0"
+        ]
 
     def why_likely(self, column: Column) -> str:
         """Return a reason for whole numbers that start at 0 and mostly are small."""

@@ -25,7 +25,7 @@ class MeanRegression:
     def __init__(
         self, family: int, y: np.ndarray, predictors: np.ndarray, intercept: float, offset: np.ndarray | None = None
     ) -> None:
-        self.family, self.y = family, np.ascontiguousarray(y, dtype=np.float64)
+        self.family, self.y = family, np.array(y, dtype=np.float64)  # a frame's cells may be read-only
         self.offset = np.zeros(len(y)) if offset is None else offset
         start = np.concatenate([[intercept], np.zeros(len(predictors))])
         self._fit(np.vstack([np.ones(len(y)), predictors]), start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,11 +16,13 @@ from ..core.in_yaml import in_yaml
 from ..core.printable import listed
 from ..models.proportional_odds import log_likelihood
 from .base import NullModel, TargetKind
-from .checks import finite_numbers, refuse_missing, refuse_where
+from .checks import finite_numbers, refuse_missing, refuse_where, rejected
 from .means import inverse
 
 #: Most classes of whole numbers.
 MOST_CLASSES = 20
+#: Rows of a class for the test of proportional odds: rarer classes are joined with others.
+FEWEST_OF_CLASS = 20
 #: Scales, each in order, of words with the same place: labels in another order are refused, since tables sort them.
 SCALES = (
     (
@@ -43,7 +45,7 @@ class ProportionalOddsModel:
     def __init__(self, target: TargetColumn, predictors: np.ndarray) -> None:
         self.classes, counts = present_classes(target)
         n = len(self.classes)
-        self.size = n - float((counts.astype(np.float64) ** 3).sum()) / n**2
+        self.size = size_of_classes(counts)
         self.n_own = len(counts) - 1
         up_to = np.cumsum(counts)[:-1]
         start = np.concatenate([np.log(up_to / (n - up_to)), np.zeros(len(predictors))])
@@ -81,21 +83,48 @@ def present_classes(target: Column) -> tuple[np.ndarray, np.ndarray]:
     return codes.astype(np.int64), counts
 
 
-def proportional(target: TargetColumn, predictors: np.ndarray) -> float:
-    """Return the p-value of the score test of proportional odds on `predictors`, (k, n), with k >= 1.
+def size_of_classes(counts: np.ndarray) -> float:
+    """Return how many rows classes with these counts are worth: fewer if most rows have one class."""
+    n = float(counts.sum())
+    return n - float((counts.astype(np.float64) ** 3).sum()) / n**2
 
-    The alternative has other slopes at each threshold (Peterson and Harrell 1990, doi:10.2307/2347760). It rejects too
-    often where classes are rare.
+
+def without_rare(target: TargetColumn, fewest: int) -> TargetColumn:
+    """Return ordered classes of at least `fewest` rows each: rarer ones are joined with the next, which keeps the odds.
+
+    >>> codes = np.repeat([0, 1, 2, 3], [9, 2, 8, 3])
+    >>> np.bincount(without_rare(TargetColumn("y", "categorical", codes, tuple("abcd"), "ordered"), 5).values).tolist()
+    [9, 13]
+    """
+    codes, counts = present_classes(target)
+    joined, place, held = np.zeros(len(counts), dtype=np.int32), 0, 0
+    for code, count in enumerate(counts.tolist()):
+        joined[code], held = place, held + count
+        if held >= fewest:
+            place, held = place + 1, 0
+    if held:  # too few at the top
+        joined = np.minimum(joined, max(place - 1, 0))
+    return replace(target, values=joined[codes], levels=tuple(map(str, range(int(joined.max()) + 1))))
+
+
+def proportional_odds(
+    target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]
+) -> dict[str, tuple[float, int]]:
+    """Return by feature the score test of equal slopes at all thresholds: chi-square and degrees of freedom.
+
+    The alternative of each feature has other slopes at each threshold (Peterson and Harrell 1990, doi:10.2307/2347760).
+    `tested` has the feature's rows of `predictors`, (k, n). It rejects too often where classes are rare: see
+    `without_rare`.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(1, 300))
     >>> grades = np.searchsorted([-1.0, 1.0], x[0] + rng.logistic(size=300))
     >>> target = TargetColumn("grade", "categorical", grades, ("a", "b", "c"), "ordered")
-    >>> proportional(target, x) > 0.05
-    True
+    >>> statistic, dof = proportional_odds(target, x, {"x": [0]})["x"]
+    >>> statistic < 3.8, dof
+    (True, 1)
     """
     from scipy.special import expit
-    from scipy.stats import chi2
 
     model = ProportionalOddsModel(target, predictors)
     n_thresholds, (n_columns, n) = model.n_own, predictors.shape
@@ -117,9 +146,15 @@ def proportional(target: TargetColumn, predictors: np.ndarray) -> float:
             across = -(slopes[j - 1] * slopes[j] / shares[j] * design) @ design.T
             information[at, before] = information[before, at] = across
     score = (scores @ design.T).ravel()
-    statistic = float(score @ np.linalg.lstsq(information, score, rcond=None)[0])
-    dof = (n_thresholds - 1) * n_columns
-    return float(chi2.sf(statistic, dof)) if dof else 1.0
+    each = np.eye(n_thresholds * width).reshape(n_thresholds, width, -1)
+    same = np.vstack([each[:, 0], each[:, 1:].sum(axis=0)])  # the thresholds, and slopes that all of them share
+    found = {}
+    for name, rows in tested.items():
+        other = each[1:, 1 + np.asarray(rows)].reshape(-1, n_thresholds * width)
+        directions = np.vstack([same, other])
+        u, own_information = directions @ score, directions @ information @ directions.T
+        found[name] = float(u @ np.linalg.lstsq(own_information, u, rcond=1e-12)[0]), len(other)
+    return found
 
 
 @dataclass
@@ -137,6 +172,7 @@ class Ordered(TargetKind):
     )
     models: ClassVar[tuple[str, ...]] = ("proportional-odds", "lightgbm")
     regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = ProportionalOddsModel
+    counted: ClassVar[str] = "rows that tell its classes apart"
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the classes, checked, as codes in their order; labels are a `TargetColumn` if theirs is declared."""
@@ -166,9 +202,25 @@ class Ordered(TargetKind):
             )
         return TargetColumn(column.name, CATEGORICAL, codes.astype(np.int32), levels, ORDERED)
 
+    def size(self, target: TargetColumn) -> float:
+        """Return the number of rows, fewer if most of them have one class."""
+        return size_of_classes(present_classes(target)[1])
+
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the classes as a categorical column."""
         return [Column(target.name, CATEGORICAL, np.asarray(target.values), target.levels)]
+
+    def doubts(self, target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]) -> list[str]:
+        """Return the features whose odds are not proportional."""
+        joined = without_rare(target, FEWEST_OF_CLASS)
+        failing = rejected(proportional_odds(joined, predictors, tested)) if len(joined.levels) > 2 else []
+        if not failing:
+            return []
+        return [
+            f"{listed(failing)} {'has' if len(failing) == 1 else 'have'} other effects at some thresholds of "
+            f"{target.name!r} than at others, but regressions take the odds as proportional: an effect on the middle "
+            "classes alone may be missed. ci_test: gcm does not assume it, nor does target_kind: classification"
+        ]
 
     def why_likely(self, column: Column) -> str:
         """Return a reason for labels of a known scale, and for consecutive whole numbers named as a grade is."""

@@ -13,11 +13,13 @@ from ..core.cards import NUMERIC, SHARE, Card
 from ..core.column import Column, TargetColumn
 from ..core.errors import DataError
 from .base import NullModel, TargetKind
-from .checks import finite_numbers, refuse_where
+from .checks import finite_numbers, refuse_where, rows
 from .means import MeanRegression, mean_of_squares
 
 #: Fewest different values of what looks like shares.
 FEWEST_VALUES = 10
+#: Share of rows with exactly 0, or 1, that is said.
+MASS = 0.1
 
 
 class ShareModel:
@@ -94,6 +96,19 @@ class Share(TargetKind):
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the share as a number."""
         return [Column(target.name, NUMERIC, target.numbers())]
+
+    def doubts(self, target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]) -> list[str]:
+        """Return a note if many shares are exactly 0 or 1."""
+        shares = target.numbers()
+        found = [(end, int((shares == end).sum())) for end in (0, 1)]
+        masses = [f"{end} in {rows(n)}" for end, n in found if n >= MASS * len(shares)]
+        if not masses:
+            return []
+        return [
+            f"{target.name!r} is exactly {' and '.join(masses)} of {len(shares):,}: what acts on this may differ from "
+            "what acts on the other shares. Search also for the classes of exact and other shares, and among the other "
+            "rows"
+        ]
 
     def why_likely(self, column: Column) -> str:
         """Return a reason for decimals from 0 to 1 of many values."""

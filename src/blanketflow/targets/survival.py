@@ -14,9 +14,9 @@ from ..core.errors import DataError
 from ..core.follow_up_names import is_time, says_follow_up, says_time
 from ..core.printable import listed
 from ..models.responses import response
-from ..models.risk_sets import STRATA, RiskSets
+from ..models.risk_sets import STRATA, RiskSets, without_strata
 from .base import NullModel, TargetKind
-from .checks import finite_numbers, refuse_missing, refuse_where
+from .checks import finite_numbers, refuse_missing, refuse_where, rejected
 from .means import inverse
 
 #: Fewest events that a regression can use.
@@ -56,6 +56,29 @@ class CoxModel:
         reached = fit_cox(design, self._first, self._last, self._died, start, np.empty(design.shape[1]))
         return max(2.0 * (reached - self._log_likelihood), 0.0)
 
+    def likelihood_ratios(self, added: np.ndarray) -> np.ndarray:
+        """Return `likelihood_ratio` of each row of `added`, (m, n), by itself, (m,)."""
+        from ..kernels.cox import fit_each
+
+        of_rows = self._design, self._first, self._last, self._died, self._coefficients
+        reached = np.empty(len(added))
+        fit_each(*of_rows, np.ascontiguousarray(added[:, self._order]), reached)
+        return np.maximum(2.0 * (reached - self._log_likelihood), 0.0)
+
+    def proportionality(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return score, (k,), and information, (2 k, 2 k), of slopes that change with functions of time.
+
+        `times`, (m,), has the function's value at each event time. The information is first that of the slopes.
+        """
+        from ..kernels.cox import slopes_in_time
+
+        k = len(self._coefficients)
+        score, information = np.zeros(k), np.zeros((3, k, k))
+        of_rows = self._design, self._first, self._last, self._died, self._coefficients
+        slopes_in_time(*of_rows, times, score, information)
+        own, mixed, squared = information + np.tril(information, -1).transpose(0, 2, 1)
+        return score, np.block([[own, mixed], [mixed, squared]])
+
     def residuals(self) -> np.ndarray:
         """Return martingale residuals, (n,): 1 for an event, else 0, minus the hazard between entry and time."""
         found = np.empty(len(self._order))
@@ -79,6 +102,29 @@ def n_compared(target: TargetColumn) -> int:
         return int(event.sum())
     sets = RiskSets(response(target, SURVIVAL))
     return int((sets.at_risk(np.ones(target.n_rows))[sets.last[event] - 1] > 1).sum())
+
+
+def proportional_hazards(
+    target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]
+) -> dict[str, tuple[float, int]]:
+    """Return by feature the score test of a slope that is constant in time: chi-square and degrees of freedom.
+
+    The alternative of each feature is a slope linear in 1 minus the Kaplan-Meier estimate before a time: scaled
+    Schoenfeld residuals do not depend on it (Grambsch and Therneau 1994, doi:10.1093/biomet/81.3.515). `tested` has
+    the feature's rows of `predictors`, (k, n).
+    """
+    y = response(target, SURVIVAL)
+    model, sets, whole = CoxModel(target, predictors), RiskSets(y), RiskSets(without_strata(y))
+    survival = np.cumprod(np.concatenate([[1.0], 1.0 - whole.n_events / whole.at_risk(np.ones(len(y)))]))
+    times = 1.0 - survival[np.searchsorted(whole.times, sets.times)]
+    times -= sets.n_events @ times / sets.n_events.sum()
+    score, information = model.proportionality(times)
+    k, found = len(predictors), {}
+    for name, rows in tested.items():
+        u = np.concatenate([np.zeros(k), score[rows]])
+        at = np.concatenate([np.arange(k), k + np.asarray(rows)])
+        found[name] = float(u @ np.linalg.lstsq(information[np.ix_(at, at)], u, rcond=1e-12)[0]), len(rows)
+    return found
 
 
 def cumulative_hazard(target: TargetColumn) -> np.ndarray:
@@ -114,6 +160,7 @@ class Survival(TargetKind):
     regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = CoxModel
     parts: ClassVar[tuple[str, ...]] = ("event",)
     optional: ClassVar[tuple[str, ...]] = ("entry", STRATA)
+    counted: ClassVar[str] = "events"
 
     def column(self, where: str, column: Column, parts: Mapping[str, Column]) -> TargetColumn:
         """Return the times with their events and entries, checked."""
@@ -149,6 +196,10 @@ class Survival(TargetKind):
             )
         return target
 
+    def size(self, target: TargetColumn) -> float:
+        """Return the number of events, with strata of those that are compared."""
+        return float(n_compared(target))
+
     def covariates(self, target: TargetColumn) -> list[Column]:
         """Return the event and the cumulative hazard (White and Royston 2009, doi:10.1002/sim.3618).
 
@@ -157,6 +208,16 @@ class Survival(TargetKind):
         event = Column(f"{target.name}: event", BOOLEAN, target.parts["event"].astype(np.int8))
         hazard = Column(f"{target.name}: cumulative hazard", NUMERIC, cumulative_hazard(target))
         return [hazard] if event.is_constant() else [event, hazard]
+
+    def doubts(self, target: TargetColumn, predictors: np.ndarray, tested: Mapping[str, np.ndarray]) -> list[str]:
+        """Return the features whose hazards are not proportional."""
+        failing = rejected(proportional_hazards(target, predictors, tested))
+        if not failing:
+            return []
+        return [
+            f"the effect of {listed(failing)} on {target.name!r} changes with time, but Cox regression takes hazards "
+            "as proportional: an effect that turns into its opposite may be missed. ci_test: gcm does not assume it"
+        ]
 
     def why_likely(self, column: Column) -> str:
         """Return a reason if positive numbers are named as a follow-up time is."""

@@ -55,6 +55,7 @@ from ..data.sources import (
     with_proposals,
 )
 from ..data.text import HEAD_BYTES, read_head
+from ..targets import size_of
 from .configured_sources import kind_of, reader_of
 from .digest import code_digest
 
@@ -71,12 +72,12 @@ class Facts:
 
     Unless `exact`, not all rows were read: `n_rows` is an estimate, `n_test` (last rows used as test rows) is as
     configured, and `kinds`, `n_classes`, `max_levels` and the fields of `blanketflow.ci.choice.Described`
-    (`usual_levels`, `usual_labels`, `has_flags`, `bends`) refer to the rows that were read. `class_counts` has the rows
-    of each class in the order of the labels, without test rows. `n_missing` counts cells of the features, `n_stored`
-    nonzero cells of a sparse matrix, and `truth` is the true neighbourhood of the target. With remedies if wrong:
-    `markers`, texts that were read as missing cells without being listed in the spec; `found`, details of the file
-    format; `suspected`, cells that may be missing (`missing_key` is the YAML key for them).
-    `of_groups` says what was left out of gene sets.
+    (`usual_levels`, `usual_labels`, `has_flags`, `bends`, `size_per_row`) refer to the rows that were read.
+    `class_counts` has the rows of each class in the order of the labels, without test rows. `n_missing` counts cells of
+    the features, `n_stored` nonzero cells of a sparse matrix, and `truth` is the true neighbourhood of the target. With
+    remedies if wrong: `markers`, texts that were read as missing cells without being listed in the spec; `found`,
+    details of the file format; `suspected`, cells that may be missing (`missing_key` is the YAML key for them).
+    `of_groups` says what was left out of gene sets. `target` is the name of the target column.
     """
 
     n_rows: int
@@ -103,6 +104,8 @@ class Facts:
     suspected: str | None = None
     missing_key: str | None = None
     of_groups: str | None = None
+    size_per_row: float = 1.0
+    target: str = ""
 
     @property
     def told(self) -> tuple[str | None, ...]:
@@ -233,6 +236,8 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         usual_labels=labels,
         has_flags=has_flags(raw.features, 1 if n_classes == 2 else 2),
         bends=bends_seen(raw.features, raw.target),
+        size_per_row=size_of(raw.target) / max(raw.target.n_rows, 1),
+        target=raw.target.name,
     )
 
 

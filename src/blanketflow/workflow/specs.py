@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..ci.base import CITest
-from ..ci.choice import AUTO
+from ..ci.choice import AUTO, OF_FOLD
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.cards import IMPUTATIONS
@@ -23,6 +23,8 @@ from ..data.download import is_remote, with_copies
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
+from ..targets import PER_PARAMETER, few_in_words
+from .chosen_tests import smallest_fold
 from .configured_sources import kind_of, reader_of, source_of, sources_of_configured
 from .digest import Start, code_digest
 from .grain import Grains, fold_ids, id_of_test
@@ -111,6 +113,7 @@ class Plan:
         told = [f"{name}: {one}" for name, one in said if one]
         told += [f"{name}: {one}" for name in self.facts if (one := told_of_sample(self.config, name, self.pairs))]
         told += [f"{name}: {one}" for name in self.config.selectors if (one := self._told_of_folds(name))]
+        told += [f"{name}: {one}" for name in self.facts if (one := self._told_of_few(name))]
         told += [f"{name}: {one}" for name, reasons in self.doubted_p_values.items() for one in reasons]
         told += [f"{name}: {one}" for name in self.facts if (one := told_of_shards(self.config, name, self.pairs))]
         tests = [(name, one) for name, test in self.config.chosen.items() for one in (test, test.without_spline)]
@@ -120,6 +123,15 @@ class Plan:
     def doubted_p_values(self) -> dict[str, list[str]]:
         """Why p-values of data sets with groups may be too small."""
         return doubted_p_values(self.config, self.facts, self.pairs)
+
+    def _told_of_few(self, dataset: str) -> str:
+        """Return a note that a target has too few events in the smallest fold; empty if there are enough."""
+        facts, asking = self.facts[dataset], [self.selector(name) for own, name in self.pairs if own == dataset]
+        n_rows = min((smallest_fold(facts, self.config, selector) for selector in asking), default=facts.n_rows)
+        if not facts.target_kind or (size := n_rows * facts.size_per_row) >= PER_PARAMETER:
+            return ""
+        of = OF_FOLD if n_rows < facts.n_rows else ""
+        return few_in_words(facts.target, facts.target_kind, size, n_rows, of)
 
     def _told_of_folds(self, selector: str) -> str:
         """Return a note that folds void the guarantee of a selector; empty if they do not."""

@@ -248,6 +248,7 @@ class Comparison:
         told = {name: card["missing"].get("markers") for name, card in self.run.cards.items()}
         lines += [f"{name}: {markers}" for name, markers in told.items() if markers]
         lines += [f"{name}: {line}" for name, card in self.run.cards.items() for line in in_lines(card["findings"])]
+        lines += [f"{name}: {note}" for name, own in self.run.unselective.items() for note in own]
         lines += [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         # A search without a blanket is reported once, not again for its evaluation.
         unselected = {(o.dataset, o.selector) for o in self.outcomes.itertuples() if o.stage == "select"}

@@ -368,9 +368,11 @@ def _information(a: np.ndarray, b: np.ndarray, weights: np.ndarray, probabilitie
 class LinearTargetRegressions(TargetRegressions):
     """Numbers enter regressions of a target unchanged, labels as indicators of their levels."""
 
-    def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
+    has_plain_numbers: ClassVar[bool] = True
+
+    def functions_of_each(self, given: tuple[int, ...]) -> list[np.ndarray]:
         """Return the predictors of given columns."""
-        return np.vstack([np.zeros((0, self.n_rows)), *(predictors(self.table[column]) for column in given)])
+        return [predictors(self.table[column]) for column in given]
 
     def parts(self, columns: tuple[int, ...]) -> list[Part]:
         """Return the predictors of columns as one part."""

@@ -181,9 +181,13 @@ class _GCMOfTarget(TargetRegressions):
     and where the relation of X and Z bends (Kook and others 2024, doi:10.1080/01621459.2024.2395588).
     """
 
-    def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
-        """Return the functions of given columns by which X is regressed too."""
-        return self._regression(given).basis
+    def functions_of_each(self, given: tuple[int, ...]) -> list[np.ndarray]:
+        """Return the functions of given columns by which X is regressed too, together."""
+        return [self._regression(given).basis]
+
+    def doubts(self, members: Sequence[int], beside: Sequence[int] = ()) -> list[str]:
+        """Return nothing: what the regressions of other tests assume of a feature is not assumed."""
+        return []
 
     def parts(self, columns: tuple[int, ...]) -> list[Part]:
         """Return nothing: columns are tested by their residuals."""

@@ -136,13 +136,12 @@ class SplineTargetRegressions(TargetRegressions):
         self._straight_share = straight_share
         self._found: dict[int, np.ndarray] = {}
 
-    def given_functions(self, given: tuple[int, ...]) -> np.ndarray:
+    def functions_of_each(self, given: tuple[int, ...]) -> list[np.ndarray]:
         """Return splines of given numbers, more of them for more events or rows, and indicators of labels."""
         size = int(self.size) // max(len(given), 1)
         most = min(max(size // ROWS_PER_FUNCTION, 1), OF_GIVEN)
         found = [self._functions(column) for column in given]
-        kept = [one if self.table[at].is_discrete else one[:most] for at, one in zip(given, found, strict=True)]
-        return np.vstack([np.zeros((0, self.n_rows)), *kept])
+        return [one if self.table[at].is_discrete else one[:most] for at, one in zip(given, found, strict=True)]
 
     def _functions(self, column: int) -> np.ndarray:
         """Return the functions of a column, cached for the most recent ones."""

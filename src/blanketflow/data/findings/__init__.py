@@ -18,7 +18,7 @@ from .leakage import made_targets, suspected_leaks
 from .quality import looks_like, of_gaps, of_looks, of_markers, of_numbers, of_table, of_texts
 from .repeated_columns import near_copies
 from .repeated_measures import groups_by_rows
-from .target_kinds import likely_kinds
+from .target_kinds import few_events, likely_kinds
 from .to_settle import in_lines
 
 __all__ = ["Finding", "findings", "in_lines"]
@@ -30,14 +30,16 @@ def findings(raw: RawTable) -> list[Finding]:
     n_examined = n_rows_examined(n_rows, n_columns)
     columns = list(islice(raw.features.columns, MOST_COLUMNS))
     first = columns if n_examined == n_rows else [column.take(np.arange(n_examined)) for column in columns]
+    few = few_events(raw.target)
     raw, of_kind = of_plain_target(raw), isinstance(raw.target, TargetColumn)
     meant = {name for name, _ in raw.number_texts}
     looks = {column.name: looks_like(column) for column in first if column.name not in meant}
     looks |= dict.fromkeys((name for name in groups_by_rows(first) if looks.get(name) in ("", "code")), "group")
-    followed = [] if of_kind else [*follow_up_times(raw, columns), *likely_kinds(raw)]
+    likely = [] if of_kind else likely_kinds(raw)
+    followed = few if of_kind else [*follow_up_times(raw, columns), *likely]
     found = [*followed, *suspected_leaks(raw), *made_targets(raw, columns)]
     found += [*near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
-    found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]
+    found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw, of_kind or bool(likely))]
     if told := raw.suspected.told():
         found.append(Finding("suspected-marker", tuple(raw.suspected.cells), told, raw.suspected.way_out))
     if told := found_told(raw.found):

@@ -15,6 +15,8 @@ from ..columns import blocks_of
 
 #: Names that a message lists.
 SHOWN = 5
+#: A class with fewer rows is small: with five outer folds a test part has one or two of them.
+FEW_OF_A_CLASS = 10
 #: Columns of one finding that a card stores.
 _KEPT = 50
 #: The kinds after which scores or names may mean something else than they seem to, the most serious first.

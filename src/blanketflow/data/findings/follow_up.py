@@ -41,8 +41,9 @@ def follow_up_times(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
 def _advice(names: Sequence[str], time: str, event: str) -> str:
     it = "It is" if len(names) == 1 else "They are"
     return (
-        f"{it} known only with the outcome: list under drop. Rows that were not followed to the end then count as free "
-        f"of the event. To search the time to the event itself, write {survival_key(time, event)} in place of both."
+        f"{it} known only with the outcome. To search the time to the event, write {survival_key(time, event)} in "
+        "place of both. To keep classes, list under drop: rows that were not followed to the end then count as free "
+        "of the event."
     )
 
 

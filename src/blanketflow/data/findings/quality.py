@@ -18,7 +18,7 @@ from ..column_roles import RawTable
 from ..columns import look, missing_by_column
 from ..columns_of_text import is_number
 from ..missing_markers import listed_markers, texts_found, way_out
-from .finding import MOST_COLUMNS, Finding, n_rows_examined
+from .finding import FEW_OF_A_CLASS, MOST_COLUMNS, Finding, n_rows_examined
 from .repeated_measures import named_group
 
 #: A column with a larger share of missing cells is mostly imputed.
@@ -143,8 +143,6 @@ def of_markers(raw: RawTable) -> list[Finding]:
 
 # --- findings about a table as a whole: its classes, constant and equal columns, bent relations, its shape ------------
 
-#: A class with fewer rows is small: with five outer folds a test part has one or two of them.
-FEW_OF_A_CLASS = 10
 #: If a class has a smaller share of the rows, accuracy says little.
 SMALL_CLASS = 0.1
 #: How many times larger the largest class must be: ten classes of a tenth each are balanced.
@@ -153,11 +151,14 @@ UNEQUAL_CLASSES = 4
 UNEQUAL = 0.5
 
 
-def of_table(raw: RawTable) -> list[Finding]:
-    """Return findings about the table as a whole: classes, constants, duplicates, bent relations, weights, shape."""
+def of_table(raw: RawTable, has_kind: bool) -> list[Finding]:
+    """Return findings about the table as a whole: classes, constants, duplicates, bent relations, weights, shape.
+
+    Small classes are no finding if the target `has_kind`, such as a count or ordered classes, or is likely to.
+    """
     found = []
     n_rows, n_features = raw.features.n_rows, len(raw.features)
-    if raw.task.name == CLASSIFICATION:
+    if raw.task.name == CLASSIFICATION and not has_kind:
         counts = class_counts(raw)
         few = {label: count for label, count in counts.items() if count < FEW_OF_A_CLASS}
         if few:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...core.cards import COUNT, INTEGER, ORDERED, POSITIVE, SHARE
 from ...core.table import Column
-from ...targets import get_target_kind
+from ...targets import get_target_kind, why_few
 from ..column_roles import RawTable
-from .finding import Finding, some_rows
+from .finding import FEW_OF_A_CLASS, Finding, some_rows
 
 #: Kinds that a single column may be, the first that is likely is named; and the rows that are looked at.
 KINDS, MOST_ROWS = (COUNT, SHARE, ORDERED, POSITIVE), 10_000
@@ -20,9 +20,22 @@ def likely_kinds(raw: RawTable) -> list[Finding]:
     for kind in KINDS:
         if why := get_target_kind(kind).why_likely(target):
             name = get_target_kind(kind).card.name
-            message = f"{target.name} may be a target of the kind {kind} ({name}): {why}"
+            message = f"{target.name} may be a target of the kind {kind} ({name}): {why}{_of_classes(raw.target)}"
             return [Finding("target-kind", (), message, f"For tests and models of it, set target_kind: {kind}.")]
     return []
+
+
+def few_events(target: Column) -> list[Finding]:
+    """Return a finding if a target of a further kind has too few events, or rows, for any test."""
+    advice = "Give more rows or a longer observation, or choose features by what is known of them."
+    return [Finding("few-rows", (), message, advice)] if (message := why_few(target)) else []
+
+
+def _of_classes(target: Column) -> str:
+    """Return in words how many classes of a target are rare; nothing if none is."""
+    counts = np.bincount(np.asarray(target.values)[np.asarray(target.values) >= 0]) if target.levels else np.zeros(0)
+    n_few = int(((counts > 0) & (counts < FEW_OF_A_CLASS)).sum())
+    return f"; as classes, {n_few} of {len(counts)} would have fewer than {FEW_OF_A_CLASS} rows" if n_few else ""
 
 
 def _with_numbers(target: Column) -> Column:

@@ -16,6 +16,8 @@ from .finding import IN_WORDS, SERIOUS, SHOWN, Finding
 
 #: A key that an advice names with its value, and when, such as ``If they are, set missing_values: [nd]``.
 _ADVISED = re.compile(r'(?:\bIf ([^,;.]+), )?\b[Ss]et ([a-z_]+: (?:\[[^\]]*\]|\{[^}]*\}|"[^"]*"|[\w-]+))')
+#: A target that an advice makes of several columns, which a command takes in place of --target.
+_TARGET = re.compile(r"\bwrite target: (\{[^}]*\})")
 #: Columns of a key that is written out.
 MOST_COLUMNS = 20
 
@@ -61,7 +63,8 @@ class ToSettle:
     """One kind of finding that asks for something.
 
     `key` is the key of a data set that settles it, as in a config, such as ``drop: [row]``; empty if none does. It is
-    set under the condition `when`, for the reader to judge; `is_sure` where there is nothing to judge.
+    set under the condition `when`, for the reader to judge; `is_sure` where there is nothing to judge. `target` is what
+    makes a target of several columns, such as ``{time: days, event: died}``, and comes before the key.
     """
 
     kind: str
@@ -71,6 +74,7 @@ class ToSettle:
     key: str
     when: str
     is_sure: bool
+    target: str = ""
 
     @property
     def option(self) -> str:
@@ -82,6 +86,8 @@ class ToSettle:
         """What was seen, and what settles it."""
         if not self.key:
             return f"{self.said}. {self.advice}"
+        if self.target:
+            return f"{self.said}: target={self.target} searches the time to the event; to keep classes, {self.option}"
         return f"{self.said}: {self.when + ', ' if self.when else ''}{self.option}"
 
 
@@ -125,7 +131,9 @@ def _settled(kind: str, found: Sequence[Finding], dropped: Collection[str], n_fe
         key, when = advised[2], f"if {advised[1]}" if advised[1] else ""
     else:
         key, when = _with_columns(rule.key, columns, dropped, n_features), rule.when
-    return ToSettle(kind, columns, said, first.advice, key, when, bool(key) and rule.is_sure)
+    target = _TARGET.search(first.advice)
+    is_sure = bool(key) and rule.is_sure
+    return ToSettle(kind, columns, said, first.advice, key, when, is_sure, target[1] if target else "")
 
 
 def _with_columns(key: str, columns: Sequence[str], dropped: Collection[str], n_features: int) -> str:
@@ -176,4 +184,7 @@ def _line(one: ToSettle, name: str, as_options: bool) -> str:
     if not one.key:
         return name
     how = f"--data-set {shlex.quote(one.option)}" if as_options else f"set {one.key}"
+    if one.target:
+        key = f"--data-set {shlex.quote(f'target={one.target}')}" if as_options else f"set target: {one.target}"
+        how = f"{key} in place of {'--target' if as_options else 'target'}, or {how}"
     return f"{name}: {one.when + ', ' if one.when else ''}{how}"

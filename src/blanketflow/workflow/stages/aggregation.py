@@ -70,8 +70,8 @@ def _aggregate_split(
             said = stages[-1][counted[combined.best]].extra.get("verdict")
             total.extra |= {"verdict": said} if said else {}
         total.extra |= {"ci_test": asked["ci_test"]} if "ci_test" in asked else {}
-        of_first = stages[-1][counted[0]].extra
-        total.extra |= {key: of_first[key] for key in ("sample", "notes") if of_first.get(key)}
+        of_one = stages[-1][counted[combined.best or 0]].extra
+        total.extra |= {key: of_one[key] for key in ("sample", "notes") if of_one.get(key)}
         found = all_answers(combined, [stages[-1][i].extra.get("answers") for i in counted])
         for at, fold in enumerate(counted):
             own = [stage[fold] for stage in stages]

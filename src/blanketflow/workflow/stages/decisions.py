@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...core.column import TargetColumn
 from ...core.table import Table, by_names
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
 from ...data.external_stages import read_supplied
 from ...data.provenance import Provenance
 from ...moves.steps import Step, standing
+from ...search.assumptions import doubts_of
 from ...search.isolated import is_isolated
 from ...search.run_fold import as_asked, not_bound
 from ...search.stages import run_grow, run_shrink
@@ -99,7 +101,9 @@ def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, 
         decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
         test, min_effect = fold.test() if marginal else None, fold.asked.get("min_effect")
-        notes = notes_on_p_values(method, test, min_effect, problem.marginal, fold.n_groups(), fold.task())
+        target = fold.target()
+        notes = notes_on_p_values(method, test, min_effect, problem.marginal, fold.n_groups(), target)
+        notes["assumptions"] = doubts_of(problem, test, decisions) if isinstance(target, TargetColumn) else ""
         provenance.extra |= fold.sample() | {"notes": {kind: note for kind, note in notes.items() if note}}
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]

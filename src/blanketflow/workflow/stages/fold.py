@@ -20,7 +20,7 @@ from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
 from ...core.rows import sampled, searched_rows
 from ...core.seeds import derive_seed
-from ...core.table import Table
+from ...core.table import Column, Table
 from ...counts.summed_table import SummedTable
 from ...data.arrow import array_from_arrow
 from ...data.artefacts import read_arrow
@@ -125,9 +125,9 @@ class Fold:
         numbers = None if self.is_counted else read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
-    def task(self) -> str:
-        """Return the kind of the target; nothing for counts of rows."""
-        return "" if self.is_counted else read_table(self.table, []).extra["task"]
+    def target(self) -> Column | None:
+        """Return the target of the fold's rows; None for counts of rows."""
+        return None if self.is_counted else read_table(self.table, []).target.take(self.rows())
 
     def n_groups(self) -> int | None:
         """Return the number of groups among the split's training rows if CI tests need it; else None."""

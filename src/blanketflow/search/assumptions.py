@@ -1,0 +1,32 @@
+"""What the regressions of a target assume, checked after a search on the features that it kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..ci.base import CITest
+from ..ci.target_regressions import TargetRegressions, target_of_kind
+from ..ci.unbound import with_strata
+from ..core.registry import is_foreign
+from ..core.table import with_used_levels
+from ..moves.steps import Step
+from ..selectors.base import Problem
+
+
+def doubts_of(problem: Problem, test: CITest | None, decisions: Sequence[Step]) -> str:
+    """Return in words which assumptions of a CI test's regressions fail for the kept features; nothing if none does.
+
+    Only targets of further kinds, such as survival, are checked, on the rows in which no kept feature is missing.
+    """
+    kept = [step.feature for step in decisions if step.kept]
+    if not kept or test is None or is_foreign(test) or target_of_kind(problem.table) is None:
+        return ""
+    table = problem.table.select([*problem.columns(kept), problem.target])
+    is_missing = np.logical_or.reduce([column.missing() for column in table.columns])
+    if is_missing.any():
+        table = with_used_levels(table.take(np.flatnonzero(~is_missing)))
+    whole, strata = with_strata(test, table)
+    engine = test.prepare(whole, problem.seed, len(table) - 1)
+    return "; ".join(engine.doubts(range(len(table) - 1), strata)) if isinstance(engine, TargetRegressions) else ""
