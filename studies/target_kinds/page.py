@@ -1,0 +1,255 @@
+"""The tables of README.md, from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from studies.shared.page import row
+from studies.target_kinds import public, simulated
+from studies.target_kinds.data import SETS
+
+LEVEL = 0.05
+#: Columns from which a set counts as wide.
+WIDE = 20
+
+
+def _head(*names: str) -> list[str]:
+    return [row(*names), row(*["---"] * len(names))]
+
+
+def _interval(values: np.ndarray, digits: int = 2, signed: bool = False) -> str:
+    """Return a mean with its 95 % t interval."""
+    mean, sign = float(np.mean(values)), "+" if signed else ""
+    if len(values) < 2:
+        return f"{mean:{sign}.{digits}f}"
+    half = float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    return f"{mean:{sign}.{digits}f} ({mean - half:{sign}.{digits}f} to {mean + half:{sign}.{digits}f})"
+
+
+# --- simulated networks -----------------------------------------------------------------------------------------------
+
+
+def read_simulated(path: Path) -> pd.DataFrame:
+    """Return the results of networks of which all searches were made, with precision, recall and F1."""
+    found = pd.read_csv(path)
+    n_wanted = sum(len(list(simulated.searches(kind))) for kind in simulated.DRAWN) * len(simulated.ROWS)
+    whole = found.groupby("network").size()
+    found = found[found["network"].isin(whole[whole == n_wanted].index)]
+    precision = np.where(found["found"] > 0, found["hits"] / found["found"].clip(lower=1), 1.0)
+    f1 = 2 * found["hits"] / (found["found"] + found["true"])
+    return found.assign(precision=precision, recall=found["hits"] / found["true"], f1=f1)
+
+
+def forms_table(found: pd.DataFrame, method: str) -> str:
+    """Return F1 of the target as its kind and as other things, with intervals over networks."""
+    lines = _head("kind", "searched as", *(f"{rows:,} rows" for rows in simulated.ROWS))
+    found = found[(found["method"] == method) & (found["test"] == "lr-mixed")]
+    for kind in simulated.DRAWN:
+        for form in (kind, *simulated.OTHER_FORMS[kind]):
+            own = found[(found["kind"] == kind) & (found["form"] == form)]
+            cells = [_interval(own.loc[own["rows"] == rows, "f1"].to_numpy()) for rows in simulated.ROWS]
+            lines.append(row(kind, "its kind" if form == kind else form, *cells))
+    return "\n".join(lines)
+
+
+def gains_table(found: pd.DataFrame) -> str:
+    """Return differences of F1 on the same rows: as its kind minus as another thing."""
+    lines = _head("kind", "beside", *(f"{rows:,} rows" for rows in simulated.ROWS))
+    found = found[(found["test"] == "lr-mixed") & found["method"].isin(simulated.METHODS[:2])]
+    for kind in simulated.DRAWN:
+        own = found[found["kind"] == kind].groupby(["form", "rows", "network"])["f1"].mean()
+        for form in simulated.OTHER_FORMS[kind]:
+            gains = own[kind] - own[form]
+            lines.append(row(kind, form, *(_interval(gains[rows].to_numpy(), signed=True) for rows in simulated.ROWS)))
+    return "\n".join(lines)
+
+
+def searches_table(found: pd.DataFrame) -> str:
+    """Return precision, recall, F1 and seconds of searches and tests of the target as its kind."""
+    lines = _head("rows", "test", "search", "precision", "recall", "F1", "CPU seconds")
+    found = found[found["form"] == found["kind"]]
+    for rows in simulated.ROWS:
+        for test, methods in simulated.TESTS.items():
+            for method in methods:
+                own = found[(found["rows"] == rows) & (found["test"] == test) & (found["method"] == method)]
+                of_network = own.groupby("network")[["precision", "recall", "f1"]].mean()
+                cells = [_interval(of_network[value].to_numpy()) for value in of_network]
+                lines.append(row(f"{rows:,}", test, method, *cells, f"{own['seconds'].mean():.2g}"))
+    return "\n".join(lines)
+
+
+def kinds_table(found: pd.DataFrame) -> str:
+    """Return precision and recall of each kind by one search and test, and the seconds."""
+    lines = _head("kind", "rows", "precision", "recall", "CPU seconds, lr-mixed", "spline", "gcm")
+    found = found[(found["form"] == found["kind"]) & (found["method"] == "hiton-mb")]
+    for kind in simulated.DRAWN:
+        for rows in simulated.ROWS:
+            own = found[(found["kind"] == kind) & (found["rows"] == rows)]
+            linear = own[own["test"] == "lr-mixed"]
+            seconds = [f"{own.loc[own['test'] == test, 'seconds'].mean():.2g}" for test in simulated.TESTS]
+            cells = [_interval(linear[value].to_numpy()) for value in ("precision", "recall")]
+            lines.append(row(kind, f"{rows:,}", *cells, *seconds))
+    return "\n".join(lines)
+
+
+# --- published tables -------------------------------------------------------------------------------------------------
+
+#: What is compared: a judge's name, and its column of results.
+JUDGES = {"linear": "linear", "boosted": "boosted"}
+HARRELL = {"linear, Harrell": "harrell linear", "boosted, Harrell": "harrell boosted"}
+
+
+class Compared(NamedTuple):
+    """One of our sets beside a competitor's by one judge: mean difference, half its interval, and p-values."""
+
+    data: str
+    ours: str
+    other: str
+    judge: str
+    difference: float
+    half: float
+    p: float
+    holm: float
+
+
+def read_public(path: Path) -> pd.DataFrame:
+    """Return the results of splits of which all methods were measured, with the share of features kept."""
+    found = pd.read_csv(path)
+    there = [method for method in public.METHODS if method in set(found["method"])]
+    n = found.groupby(["set", "split"])["method"].transform("size")
+    return found[n == len(there)].assign(share=found["kept"] / found["columns"])
+
+
+def _difference(values: np.ndarray, ratio: float) -> tuple[float, float, float]:
+    """Return the mean, half its 95 % interval and the p-value of differences over splits that share rows.
+
+    The variance is that of Nadeau and Bengio (2003, doi:10.1023/A:1024068626366): 1/J is replaced by 1/J + unseen rows
+    / rows to choose by.
+    """
+    mean, J = float(np.mean(values)), len(values)
+    error = float(np.std(values, ddof=1) * np.sqrt(1 / J + ratio))
+    if error < 1e-12:
+        return mean, 0.0, 1.0 if abs(mean) < 1e-12 else 0.0
+    return mean, float(stats.t.ppf(1 - LEVEL / 2, J - 1)) * error, float(2 * stats.t.sf(abs(mean) / error, J - 1))
+
+
+def _holm(p: np.ndarray) -> np.ndarray:
+    order = np.argsort(p)
+    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    found = np.empty(len(p))
+    found[order] = np.minimum(adjusted, 1.0)
+    return found
+
+
+def compared(found: pd.DataFrame, facts: pd.DataFrame, judges: dict[str, str]) -> Iterator[Compared]:
+    """Compare each of our methods with all others; Holm's correction is over others and judges of a set."""
+    others = [method for method in public.METHODS if method not in public.OURS]
+    for name in SETS:
+        ratio = float(facts.loc[name, "unseen"] / facts.loc[name, "taught"])
+        wide = found[found["set"] == name].pivot(index="split", columns="method", values=list(judges.values()))
+        wide = wide.dropna(axis=1, how="all")
+        for ours in public.OURS:
+            rows = []
+            for judge, column in judges.items():
+                if column not in wide or ours not in wide[column]:
+                    continue
+                for other in others:
+                    values = (wide[column][ours] - wide[column][other]).to_numpy()
+                    rows.append((ours, other, judge, *_difference(values, ratio)))
+            for one, holm in zip(rows, _holm(np.array([one[-1] for one in rows])) if rows else [], strict=True):
+                yield Compared(name, *one, holm)
+
+
+def scores_table(found: pd.DataFrame, column: str) -> str:
+    """Return the mean score of each method on each set; the best is bold."""
+    methods = [method for method in public.METHODS if method in set(found["method"])]
+    lines = _head("set", *methods)
+    for name in SETS:
+        means = found[found["set"] == name].groupby("method")[column].mean()
+        if means.isna().all():
+            continue
+        best = means.round(3).max()
+        cells = [f"**{means[m]:.3f}**" if round(means[m], 3) == best else f"{means[m]:.3f}" for m in methods]
+        lines.append(row(name, *cells))
+    return "\n".join(lines)
+
+
+def shares_table(found: pd.DataFrame) -> str:
+    """Return the mean share of features that each method keeps of each set, and its seconds."""
+    methods = [method for method in public.METHODS if method in set(found["method"])]
+    lines = _head("set", "columns", *methods)
+    for name in SETS:
+        own = found[found["set"] == name]
+        means = own.groupby("method")["share"].mean()
+        lines.append(row(name, own["columns"].iloc[0], *(f"{means[m]:.0%}" for m in methods)))
+    medians = found.groupby("method")["share"].median()
+    lines.append(row("median of all splits", "", *(f"{medians[m]:.0%}" for m in methods)))
+    seconds = found.groupby("method")["seconds"].mean()
+    lines.append(row("CPU seconds, mean", "", *(f"{seconds[m]:.2g}" for m in methods)))
+    return "\n".join(lines)
+
+
+def summary_table(all_of: list[Compared], sets: list[str], judges: dict[str, str]) -> str:
+    """Return differences over sets, and on how many sets ours is better or worse."""
+    lines = _head("ours", "beside", "judge", "mean difference over sets", "better, after Holm", "worse, after Holm")
+    for ours in public.OURS:
+        for other in (method for method in public.METHODS if method not in public.OURS):
+            for judge in judges:
+                some = [c for c in all_of if (c.ours, c.other, c.judge) == (ours, other, judge) and c.data in sets]
+                if not some:
+                    continue
+                mean = _interval(np.array([c.difference for c in some]), digits=3, signed=True)
+                better = [c for c in some if c.p < LEVEL and c.difference > 0]
+                worse = [c for c in some if c.p < LEVEL and c.difference < 0]
+                counts = [f"{len(part)}, {sum(c.holm < LEVEL for c in part)}" for part in (better, worse)]
+                lines.append(row(ours, other, judge, mean, *counts))
+    return "\n".join(lines)
+
+
+def losses_table(all_of: list[Compared]) -> str:
+    """Return every comparison in which ours is worse before correction."""
+    lines = _head("set", "ours", "beside", "judge", "difference", "p", "Holm")
+    worse = sorted((c for c in all_of if c.p < LEVEL and c.difference < 0), key=lambda c: (c.holm, c.p))
+    for c in worse:
+        said = f"{c.difference:+.3f} ({c.difference - c.half:+.3f} to {c.difference + c.half:+.3f})"
+        lines.append(row(c.data, c.ours, c.other, c.judge, said, f"{c.p:.2g}", f"{c.holm:.2g}"))
+    return "\n".join(lines)
+
+
+def sentence(found: pd.DataFrame, all_of: list[Compared]) -> str:
+    """Return what came of the aims, in words."""
+    said = []
+    for ours in public.OURS:
+        some = [c for c in all_of if c.ours == ours]
+        if not some:
+            continue
+        worse, better = ([c for c in some if c.p < LEVEL and sign * c.difference > 0] for sign in (-1, 1))
+        counts = [(len(part), sum(c.holm < LEVEL for c in part)) for part in (worse, better)]
+        seen = np.median([c.half for c in some if c.half > 0])
+        wide = found[found["columns"] >= WIDE]
+        own = wide.loc[wide["method"] == ours, "share"].median()
+        others = wide[~wide["method"].isin([*public.OURS, public.ALL])].groupby("method")["share"].median()
+        said.append(
+            f"- `{ours}`: of {len(some)} comparisons it is worse in {counts[0][0]} before correction and in "
+            f"{counts[0][1]} after Holm, and better in {counts[1][0]} and {counts[1][1]}. The median half-width of an "
+            f"interval is {seen:.3f}: a smaller difference is usually not seen. On sets of {WIDE} columns or more it "
+            f"keeps a median of {own:.0%} of the columns, the five others {others.median():.0%} "
+            f"({others.min():.0%} to {others.max():.0%})."
+        )
+    return "\n".join(said)
+
+
+def sets_table(facts: pd.DataFrame) -> str:
+    """Return what the sets are."""
+    lines = _head("set", "package", "kind", "rows", "columns", "events", "rows to choose by", "unseen rows")
+    for name, one in facts.iterrows():
+        events = f"{one['events']:,.0f}" if one["kind"] == "survival" else ""
+        numbers = (f"{one['rows']:,}", one["columns"], events, one["taught"], one["unseen"])
+        lines.append(row(name, SETS[str(name)][1], one["kind"], *numbers))
+    return "\n".join(lines)
