@@ -33,7 +33,6 @@ def blocks() -> dict[str, str]:
         "gains": page.gains_table(networks),
         "searches": page.searches_table(networks),
         "kinds": page.kinds_table(networks),
-        "networks": f"{networks['network'].nunique()} networks",
     }
     found, facts = page.read_public(PUBLIC), pd.read_csv(FACTS, index_col="set", keep_default_na=False)
     times = list(facts.index[facts["kind"] == "survival"])

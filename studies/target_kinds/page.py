@@ -24,12 +24,13 @@ def _head(*names: str) -> list[str]:
 
 
 def _interval(values: np.ndarray, digits: int = 2, signed: bool = False) -> str:
-    """Return a mean with its 95 % t interval."""
+    """Return a mean with its 95 % t interval, which of unsigned values, from 0 to 1, ends there."""
     mean, sign = float(np.mean(values)), "+" if signed else ""
     if len(values) < 2:
         return f"{mean:{sign}.{digits}f}"
     half = float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
-    return f"{mean:{sign}.{digits}f} ({mean - half:{sign}.{digits}f} to {mean + half:{sign}.{digits}f})"
+    low, high = (mean - half, mean + half) if signed else (max(mean - half, 0.0), min(mean + half, 1.0))
+    return f"{mean:{sign}.{digits}f} ({low:{sign}.{digits}f} to {high:{sign}.{digits}f})"
 
 
 # --- simulated networks -----------------------------------------------------------------------------------------------
@@ -38,9 +39,8 @@ def _interval(values: np.ndarray, digits: int = 2, signed: bool = False) -> str:
 def read_simulated(path: Path) -> pd.DataFrame:
     """Return the results of networks of which all searches were made, with precision, recall and F1."""
     found = pd.read_csv(path)
-    n_wanted = sum(len(list(simulated.searches(kind))) for kind in simulated.DRAWN) * len(simulated.ROWS)
-    whole = found.groupby("network").size()
-    found = found[found["network"].isin(whole[whole == n_wanted].index)]
+    n_wanted = sum(len(list(simulated.searches(kind))) for kind in simulated.DRAWN)
+    found = found[found.groupby(["network", "rows"])["kind"].transform("size") == n_wanted]
     precision = np.where(found["found"] > 0, found["hits"] / found["found"].clip(lower=1), 1.0)
     f1 = 2 * found["hits"] / (found["found"] + found["true"])
     return found.assign(precision=precision, recall=found["hits"] / found["true"], f1=f1)
@@ -48,25 +48,25 @@ def read_simulated(path: Path) -> pd.DataFrame:
 
 def forms_table(found: pd.DataFrame, method: str) -> str:
     """Return F1 of the target as its kind and as other things, with intervals over networks."""
-    lines = _head("kind", "searched as", *(f"{rows:,} rows" for rows in simulated.ROWS))
+    lines = _head("kind", "searched as", *(f"{rows:,} rows" for rows in simulated.N_NETWORKS))
     found = found[(found["method"] == method) & (found["test"] == "lr-mixed")]
     for kind in simulated.DRAWN:
         for form in (kind, *simulated.OTHER_FORMS[kind]):
             own = found[(found["kind"] == kind) & (found["form"] == form)]
-            cells = [_interval(own.loc[own["rows"] == rows, "f1"].to_numpy()) for rows in simulated.ROWS]
+            cells = [_interval(own.loc[own["rows"] == rows, "f1"].to_numpy()) for rows in simulated.N_NETWORKS]
             lines.append(row(kind, "its kind" if form == kind else form, *cells))
     return "\n".join(lines)
 
 
 def gains_table(found: pd.DataFrame) -> str:
     """Return differences of F1 on the same rows: as its kind minus as another thing."""
-    lines = _head("kind", "beside", *(f"{rows:,} rows" for rows in simulated.ROWS))
+    lines = _head("kind", "beside", *(f"{rows:,} rows" for rows in simulated.N_NETWORKS))
     found = found[(found["test"] == "lr-mixed") & found["method"].isin(simulated.METHODS[:2])]
     for kind in simulated.DRAWN:
         own = found[found["kind"] == kind].groupby(["form", "rows", "network"])["f1"].mean()
         for form in simulated.OTHER_FORMS[kind]:
             gains = own[kind] - own[form]
-            lines.append(row(kind, form, *(_interval(gains[rows].to_numpy(), signed=True) for rows in simulated.ROWS)))
+            lines.append(row(kind, form, *(_interval(gains[rows].to_numpy(), signed=True) for rows in simulated.N_NETWORKS)))
     return "\n".join(lines)
 
 
@@ -74,7 +74,7 @@ def searches_table(found: pd.DataFrame) -> str:
     """Return precision, recall, F1 and seconds of searches and tests of the target as its kind."""
     lines = _head("rows", "test", "search", "precision", "recall", "F1", "CPU seconds")
     found = found[found["form"] == found["kind"]]
-    for rows in simulated.ROWS:
+    for rows in simulated.N_NETWORKS:
         for test, methods in simulated.TESTS.items():
             for method in methods:
                 own = found[(found["rows"] == rows) & (found["test"] == test) & (found["method"] == method)]
@@ -89,7 +89,7 @@ def kinds_table(found: pd.DataFrame) -> str:
     lines = _head("kind", "rows", "precision", "recall", "CPU seconds, lr-mixed", "spline", "gcm")
     found = found[(found["form"] == found["kind"]) & (found["method"] == "hiton-mb")]
     for kind in simulated.DRAWN:
-        for rows in simulated.ROWS:
+        for rows in simulated.N_NETWORKS:
             own = found[(found["kind"] == kind) & (found["rows"] == rows)]
             linear = own[own["test"] == "lr-mixed"]
             seconds = [f"{own.loc[own['test'] == test, 'seconds'].mean():.2g}" for test in simulated.TESTS]
@@ -119,11 +119,9 @@ class Compared(NamedTuple):
 
 
 def read_public(path: Path) -> pd.DataFrame:
-    """Return the results of splits of which all methods were measured, with the share of features kept."""
+    """Return the results of splits, with the share of features kept."""
     found = pd.read_csv(path)
-    there = [method for method in public.METHODS if method in set(found["method"])]
-    n = found.groupby(["set", "split"])["method"].transform("size")
-    return found[n == len(there)].assign(share=found["kept"] / found["columns"])
+    return found.assign(share=found["kept"] / found["columns"])
 
 
 def _difference(values: np.ndarray, ratio: float) -> tuple[float, float, float]:
@@ -160,7 +158,7 @@ def compared(found: pd.DataFrame, facts: pd.DataFrame, judges: dict[str, str]) -
                 if column not in wide or ours not in wide[column]:
                     continue
                 for other in others:
-                    values = (wide[column][ours] - wide[column][other]).to_numpy()
+                    values = (wide[column][ours] - wide[column][other]).dropna().to_numpy()
                     rows.append((ours, other, judge, *_difference(values, ratio)))
             for one, holm in zip(rows, _holm(np.array([one[-1] for one in rows])) if rows else [], strict=True):
                 yield Compared(name, *one, holm)
