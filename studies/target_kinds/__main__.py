@@ -45,7 +45,7 @@ def blocks() -> dict[str, str]:
         "times": page.summary_table(compared, times, page.JUDGES),
         "others": page.summary_table(compared, others, page.JUDGES),
         "harrell": page.summary_table(by_harrell, times, page.HARRELL),
-        "losses": page.losses_table(compared),
+        "losses": page.losses_table([*compared, *by_harrell]),
         "shares": page.shares_table(found),
         "linear scores": page.scores_table(found, "linear"),
         "boosted scores": page.scores_table(found, "boosted"),

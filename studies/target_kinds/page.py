@@ -66,7 +66,9 @@ def gains_table(found: pd.DataFrame) -> str:
         own = found[found["kind"] == kind].groupby(["form", "rows", "network"])["f1"].mean()
         for form in simulated.OTHER_FORMS[kind]:
             gains = own[kind] - own[form]
-            lines.append(row(kind, form, *(_interval(gains[rows].to_numpy(), signed=True) for rows in simulated.N_NETWORKS)))
+            lines.append(
+                row(kind, form, *(_interval(gains[rows].to_numpy(), signed=True) for rows in simulated.N_NETWORKS))
+            )
     return "\n".join(lines)
 
 
@@ -194,20 +196,25 @@ def shares_table(found: pd.DataFrame) -> str:
 
 
 def summary_table(all_of: list[Compared], sets: list[str], judges: dict[str, str]) -> str:
-    """Return differences over sets, and on how many sets ours is better or worse."""
-    lines = _head("ours", "beside", "judge", "mean difference over sets", "better, after Holm", "worse, after Holm")
+    """Return differences over sets, and on how many sets ours is better and worse before and after correction."""
+    lines = _head("ours", "beside", *(cell for judge in judges for cell in (f"{judge}: difference", "better", "worse")))
     for ours in public.OURS:
         for other in (method for method in public.METHODS if method not in public.OURS):
+            cells = []
             for judge in judges:
                 some = [c for c in all_of if (c.ours, c.other, c.judge) == (ours, other, judge) and c.data in sets]
-                if not some:
-                    continue
-                mean = _interval(np.array([c.difference for c in some]), digits=3, signed=True)
-                better = [c for c in some if c.p < LEVEL and c.difference > 0]
-                worse = [c for c in some if c.p < LEVEL and c.difference < 0]
-                counts = [f"{len(part)}, {sum(c.holm < LEVEL for c in part)}" for part in (better, worse)]
-                lines.append(row(ours, other, judge, mean, *counts))
+                if some:
+                    cells.append(_interval(np.array([c.difference for c in some]), digits=3, signed=True))
+                    cells += _counts(some)
+            if cells:
+                lines.append(row(ours, other, *cells))
     return "\n".join(lines)
+
+
+def _counts(some: list[Compared]) -> list[str]:
+    """Return how many differences are for and against ours, before correction and after Holm."""
+    seen = ([c for c in some if c.p < LEVEL and sign * c.difference > 0] for sign in (1, -1))
+    return [f"{len(part)} ({sum(c.holm < LEVEL for c in part)})" for part in seen]
 
 
 def losses_table(all_of: list[Compared]) -> str:
@@ -227,20 +234,23 @@ def sentence(found: pd.DataFrame, all_of: list[Compared]) -> str:
         some = [c for c in all_of if c.ours == ours]
         if not some:
             continue
-        worse, better = ([c for c in some if c.p < LEVEL and sign * c.difference > 0] for sign in (-1, 1))
-        counts = [(len(part), sum(c.holm < LEVEL for c in part)) for part in (worse, better)]
-        seen = np.median([c.half for c in some if c.half > 0])
-        wide = found[found["columns"] >= WIDE]
-        own = wide.loc[wide["method"] == ours, "share"].median()
-        others = wide[~wide["method"].isin([*public.OURS, public.ALL])].groupby("method")["share"].median()
+        better, worse = _counts(some)
+        seen = np.median(np.array([c.half for c in some if c.half > 0]))
         said.append(
-            f"- `{ours}`: of {len(some)} comparisons it is worse in {counts[0][0]} before correction and in "
-            f"{counts[0][1]} after Holm, and better in {counts[1][0]} and {counts[1][1]}. The median half-width of an "
-            f"interval is {seen:.3f}: a smaller difference is usually not seen. On sets of {WIDE} columns or more it "
-            f"keeps a median of {own:.0%} of the columns, the five others {others.median():.0%} "
-            f"({others.min():.0%} to {others.max():.0%})."
+            f"- `{ours}`: of {len(some)} comparisons, {worse} are worse and {better} better. Half the width of an "
+            f"interval is {seen:.3f} in the median: smaller differences are usually not seen. {_kept(found, ours)}."
         )
     return "\n".join(said)
+
+
+def _kept(found: pd.DataFrame, ours: str) -> str:
+    """Return in words the shares of columns kept of wide sets, by ours and by the median of the others."""
+    said = []
+    for name in found.loc[found["columns"] >= WIDE, "set"].unique():
+        shares = found[found["set"] == name].groupby("method")["share"].median()
+        others = shares.drop(labels=[*public.OURS, public.ALL], errors="ignore")
+        said.append(f"{shares[ours]:.0%} of the columns of {name} (the others {others.median():.0%})")
+    return f"It keeps {' and '.join(said)}"
 
 
 def sets_table(facts: pd.DataFrame) -> str:
