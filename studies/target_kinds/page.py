@@ -257,7 +257,16 @@ def sets_table(facts: pd.DataFrame) -> str:
     """Return what the sets are."""
     lines = _head("set", "package", "kind", "rows", "columns", "events", "rows to choose by", "unseen rows")
     for name, one in facts.iterrows():
-        events = f"{one['events']:,.0f}" if one["kind"] == "survival" else ""
+        events = one["events"]
         numbers = (f"{one['rows']:,}", one["columns"], events, one["taught"], one["unseen"])
         lines.append(row(name, SETS[str(name)][1], one["kind"], *numbers))
+    return "\n".join(lines)
+
+
+def residuals_table(seen: pd.DataFrame, facts: pd.DataFrame) -> str:
+    """Return the largest standardised correlations of a column with residuals of times."""
+    lines = _head("set", "events", "rows", "normal scores", "martingale residuals", "deviance residuals")
+    for one in seen.itertuples(index=False):
+        n = facts.loc[one[0]]
+        lines.append(row(one[0], f"{n['events']}", f"{n['rows']:,}", *(f"{value:.1f}" for value in one[1:])))
     return "\n".join(lines)

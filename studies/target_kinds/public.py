@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 import blanketflow as bf
 from blanketflow.core.seeds import seed_32
 from blanketflow.core.table import Table
+from blanketflow.models.encode import design
 from blanketflow.models.evaluation import evaluate_split
-from blanketflow.targets import get_target_kind
-from studies.target_kinds.competitors import VARIANCE, WAYS, chosen_by
+from blanketflow.targets import as_numbers, get_target_kind
+from studies.target_kinds.competitors import VARIANCE, WAYS, chosen_by, residuals
 from studies.target_kinds.data import SETS, PublicSet
 
 N_SPLITS, SHARE_UNSEEN, MOST_ROWS = 10, 1 / 3, 600
@@ -59,6 +61,33 @@ def facts(folder: Path) -> pd.DataFrame:
         events = int(data.y["event"].sum()) if data.kind == "survival" else ""
         found.append((name, data.kind, *data.table.shape, events, len(learn), len(ask)))
     return pd.DataFrame(found, columns=["set", "kind", "rows", "columns", "events", "taught", "unseen"])
+
+
+def seen_in_residuals(folder: Path) -> pd.DataFrame:
+    """Return the largest standardised rank correlation of a column with residuals of times, as means over five splits.
+
+    The residuals are the normal scores of martingale residuals that `as_numbers` returns, martingale residuals, and
+    deviance residuals (Therneau, Grambsch and Fleming 1990, doi:10.1093/biomet/77.1.147).
+    """
+    found = []
+    for name, (read, _) in SETS.items():
+        data = read(folder)
+        if data.kind != "survival":
+            continue
+        largest = []
+        for split in range(N_SPLITS // 2):
+            learn, _ = split_rows(data.strata, seed_32("target kinds", name, split))
+            target = data.target(learn)
+            martingale, event = residuals(target), target.parts["event"].astype(float)
+            logs = np.where(event > 0, np.log(np.maximum(event - martingale, 1e-9)), 0.0)
+            deviance = np.sign(martingale) * np.sqrt(2 * np.maximum(-martingale - logs, 0.0))
+            X = design(data.features(learn, learn)).matrix
+            ranks = rankdata(X[:, X.std(axis=0) > 0], axis=0)
+            read_as = np.column_stack([as_numbers(target).values, martingale, deviance])
+            related = np.corrcoef(ranks.T, read_as.T)[: ranks.shape[1], ranks.shape[1] :]
+            largest.append(np.sqrt(len(learn)) * np.abs(related).max(axis=0))
+        found.append((name, *np.round(np.mean(largest, axis=0), 2)))
+    return pd.DataFrame(found, columns=["set", "normal scores", "martingale", "deviance"])
 
 
 def chosen(method: str, table: Table, target: Any, seed: int) -> list[str]:
