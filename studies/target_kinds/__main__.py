@@ -26,7 +26,8 @@ def blocks() -> dict[str, str]:
     """Return the tables of the page."""
     n, failures = simulated.oracle_failures()
     networks = page.read_simulated(SIMULATED)
-    said = f"With the oracle, {n - len(failures)} of {n} searches find exactly the blanket of the graph (`max_k: null`)."
+    right = f"{n - len(failures)} of {n}"
+    said = f"With the oracle, {right} searches find exactly the blanket of the graph (`max_k: null`)."
     made = {
         "oracle": said,
         "iamb": page.forms_table(networks, "iamb"),
