@@ -3,9 +3,12 @@
 import functools
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import blanketflow as bf
 from blanketflow.ci import get_ci_test
+from blanketflow.core.cards import FURTHER_KINDS
 from blanketflow.core.graph import DAG
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
@@ -167,6 +170,32 @@ def test_without_a_limit_on_conditioning_sets(seeds):
     for seed in seeds:
         answers = Answers(random_dag(10, seed, degree=3.0))
         failures += [(seed, *failure) for name in PROVED for failure in answers.failures(name, None)]
+    assert failures == []
+
+
+def drawn(kind, name, rng):
+    """Return cells of a target of a further kind, which the oracle does not read."""
+    cells = {
+        "survival": {name: rng.exponential(size=40), "event": rng.random(40) < 0.5},
+        "count": {name: rng.poisson(3, 40), "exposure": rng.uniform(1, 2, 40)},
+        "ordered": {name: np.arange(40) % 3},
+        "share": {name: rng.random(40)},
+        "positive": {name: rng.exponential(size=40)},
+    }
+    return cells[kind]
+
+
+@pytest.mark.parametrize("kind", FURTHER_KINDS)
+def test_a_target_of_any_kind_has_the_blanket_of_its_node(kind):
+    rng, dag = np.random.default_rng(0), random_dag(12, 7, degree=2.0)
+    frame, failures = pd.DataFrame(rng.normal(size=(40, 12)), columns=dag.nodes), []
+    for name in sorted(EXACT_BLANKET):
+        for node in dag.nodes:
+            selector = bf.get_selector(name, ci_test=get_ci_test("oracle", arcs=dag.arcs), target_kind=kind)
+            found = selector.fit(frame.drop(columns=node), drawn(kind, node, rng))
+            assert found.task_ == kind
+            if set(found.selected_features_) != set(dag.markov_blanket(node)["blanket"]):
+                failures.append((name, node, found.selected_features_))
     assert failures == []
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.cards import EXACT, Card
+from ..core.cards import EXACT, TARGET_KINDS, Card
 from ..core.errors import DataError, ParameterError, UnknownNameError, did_you_mean, shown
 from ..core.graph import DAG
 from ..core.parameters import anything, number
@@ -51,6 +51,7 @@ class Oracle(CITest):
         measures=("p-value",),
         p_values=EXACT,
         column_sets=True,
+        tasks=TARGET_KINDS,
     )
 
     arcs: Any = anything(None, "Pairs (parent, child) of names.")
