@@ -16,7 +16,7 @@ from .finding import MOST_COLUMNS, Finding, n_rows_examined, only_some
 from .follow_up import follow_up_times
 from .leakage import suspected_leaks
 from .made_targets import made_targets
-from .quality import looks_like, of_gaps, of_looks, of_markers, of_numbers, of_table, of_texts
+from .quality import looks_like, of_events, of_gaps, of_looks, of_markers, of_numbers, of_table, of_texts
 from .repeated_columns import near_copies
 from .repeated_measures import groups_by_rows
 from .target_kinds import likely_kinds
@@ -31,11 +31,11 @@ def findings(raw: RawTable) -> list[Finding]:
     n_examined = n_rows_examined(n_rows, n_columns)
     columns = list(islice(raw.features.columns, MOST_COLUMNS))
     first = columns if n_examined == n_rows else [column.take(np.arange(n_examined)) for column in columns]
-    raw, of_kind = of_plain_target(raw), isinstance(raw.target, TargetColumn)
+    of_kind, raw = raw.target if isinstance(raw.target, TargetColumn) else None, of_plain_target(raw)
     meant = {name for name, _ in raw.number_texts}
     looks = {column.name: looks_like(column) for column in first if column.name not in meant}
     looks |= dict.fromkeys((name for name in groups_by_rows(first) if looks.get(name) in ("", "code")), "group")
-    followed = [] if of_kind else [*follow_up_times(raw, columns), *likely_kinds(raw)]
+    followed = of_events(of_kind) if of_kind else [*follow_up_times(raw, columns), *likely_kinds(raw)]
     found = [*followed, *suspected_leaks(raw), *made_targets(raw, columns)]
     found += [*near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
     found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER
+from ...core.column import EVENT, TargetColumn
 from ...core.column_checks import FEWEST, bends_seen, identifier_kind, what_is_held
 from ...core.convert import MOST_WHOLE
 from ...core.numerics import is_rounded_away
@@ -145,12 +146,21 @@ def of_markers(raw: RawTable) -> list[Finding]:
 
 #: A class with fewer rows is small: with five outer folds a test part has one or two of them.
 FEW_OF_A_CLASS = 10
+#: With fewer events, four fifths of four fifths, the rows of a fold of five in a split of five, do not have ten.
+FEW_EVENTS = 16
 #: If a class has a smaller share of the rows, accuracy says little.
 SMALL_CLASS = 0.1
 #: How many times larger the largest class must be: ten classes of a tenth each are balanced.
 UNEQUAL_CLASSES = 4
 #: If rows with sampling weights tell no more than this share of equal ones, they are very unequal.
 UNEQUAL = 0.5
+
+
+def of_events(target: TargetColumn) -> list[Finding]:
+    """Return a finding about a survival target with few events, if it has few."""
+    events = int(np.count_nonzero(target.parts[EVENT])) if EVENT in target.parts else FEW_EVENTS
+    advice = "Use fewer folds (splits.evaluation, folds), or a more frequent event: tests need ten a parameter."
+    return [Finding("few-rows", (), f"few events ({events})", advice)] if events < FEW_EVENTS else []
 
 
 def of_table(raw: RawTable) -> list[Finding]:
