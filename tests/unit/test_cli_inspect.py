@@ -230,6 +230,23 @@ def test_a_class_of_few_rows_gets_fewer_folds(tmp_path, monkeypatch, capsys):
     assert raw["splits"]["evaluation"] == 4 and raw["folds"] == 3
 
 
+def test_few_events_get_fewer_folds_and_are_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i * 3 % 11},{i * i % 7},{1 + i * i % 53},{int(i % 15 == 0)}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,z,days,died", *rows]))
+    given = ["--data-set", "target={time: days, event: died}"]
+    assert "only 4 events in 60 rows" in run(capsys, "inspect", "t.csv", *given)[1]
+    assert run(capsys, "init", "t.csv", *given)[0] == 0
+    with open("t.yaml", encoding="utf-8") as file:
+        raw = yaml.safe_load(file)
+    assert raw["splits"]["evaluation"] == 4 and raw["folds"] == 3
+    raw["splits"]["evaluation"] = 5
+    with open("t.yaml", "w", encoding="utf-8") as file:
+        yaml.safe_dump(raw, file)
+    code, _, err = run(capsys, "run", "--configfile", "t.yaml", "--dry-run")
+    assert code == 1 and "4 events, fewer than the 5 folds: use fewer folds" in err
+
+
 def test_list_names_everything_and_filters(capsys):
     _, out, _ = run(capsys, "list")
     for package in ("selectors", "ci", "models"):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from blanketflow.core.column import TargetColumn
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, categorical
 from blanketflow.data import splits as sp
@@ -198,6 +199,46 @@ def test_the_plan_foresees_what_splitting_would_raise(smallest):
                 except DataError as error:
                     outcomes.append(str(error).split("has")[0].split("class")[1])
             assert outcomes[0] == outcomes[1], (parts, inner)
+
+
+@pytest.mark.parametrize("events", range(1, 8))
+def test_the_plan_foresees_that_folds_have_too_few_events(events):
+    rng = np.random.default_rng(events)
+    parts = {"event": (np.arange(30) < events).astype(np.int8)}
+    y = TargetColumn("days", "numeric", rng.exponential(size=30), (), "survival", parts)
+    foreseen = SimpleNamespace(task="survival", class_counts=sp.counts_for_folds(y), n_rows=30, n_groups=None, n_test=0)
+    for evaluation in (0, 2, 5):
+        for inner in (0, 2, 3):
+            spec = {"evaluation": evaluation, "repeats": 1, "final": evaluation == 0, "stratify": True}
+            outcomes = []
+            for attempt in (
+                lambda: sp.make_splits(y, spec, [inner], 1, "demo"),  # noqa: B023
+                lambda: sp.check_folds(foreseen, spec, [inner], "demo"),  # noqa: B023
+            ):
+                try:
+                    attempt()
+                    outcomes.append("fine")
+                except DataError as error:
+                    outcomes.append(str(error).split(", fewer")[1])
+                    assert "fewer folds, name a more frequent event, or set stratify: false" in str(error)
+            assert outcomes[0] == outcomes[1], (evaluation, inner)
+
+
+def test_rows_without_event_need_not_be_in_every_fold():
+    event = {"event": np.array([1] * 29 + [0], dtype=np.int8)}
+    y = TargetColumn("days", "numeric", np.arange(1.0, 31.0), (), "survival", event)
+    assert sp.counts_for_folds(y) == {"event": 29}
+    assert sorted(np.bincount(sp.fold_of_rows(y, 5, 1))[1:]) == [6] * 5
+
+
+def test_the_rows_before_the_test_rows_have_an_event():
+    event = {"event": np.array([0] * 20 + [1] * 10, dtype=np.int8)}
+    y = TargetColumn("days", "numeric", np.arange(1.0, 31.0), (), "survival", event)
+    foreseen = SimpleNamespace(
+        task="survival", class_counts=sp.counts_for_folds(y.take(np.arange(20))), n_rows=30, n_groups=None, n_test=10
+    )
+    with pytest.raises(DataError, match="the rows to learn from have no event: all are among the test_rows"):
+        sp.check_folds(foreseen, TEST_ROWS, [0], "demo")
 
 
 TEST_ROWS = {"evaluation": 1, "repeats": 1, "final": False, "stratify": True}

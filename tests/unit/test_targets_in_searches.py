@@ -299,7 +299,7 @@ def test_folds_hold_the_same_share_of_events():
     frame, time, event = cohort(300, seed=3)
     found = bf.HITONMB(n_folds=3, alpha=0.01).fit(frame, structured(time, event))
     assert {"a", "d"} <= set(found.selected_features_)
-    with pytest.raises(DataError, match="class 'event' has 2 rows, fewer than the 3 folds"):
+    with pytest.raises(DataError, match="2 events, fewer than the 3 folds: use fewer folds, name a more"):
         bf.HITONMB(n_folds=3).fit(frame, structured(time, np.arange(300) < 2))
 
 

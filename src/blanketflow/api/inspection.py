@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..ci import get_ci_test
-from ..core.cards import CATEGORICAL
-from ..core.column import TargetColumn
+from ..core.cards import CATEGORICAL, SURVIVAL
+from ..core.column import EVENT, TargetColumn
 from ..core.column_checks import tokens
 from ..core.registry import discover, look_up
 from ..core.table import Column
@@ -63,7 +63,7 @@ class Inspection:
     what to start with: for prediction, and for a Markov blanket, unless the table is refused there. `copies` are groups
     of columns that are equal or nearly so. `distributions` are those of the target and of `columns`. `proposed` are
     keys that the table must have to be searched, with which it is described. `target_words` says how a target of a
-    further kind is distributed, such as events and follow-up; else empty.
+    further kind is distributed, such as events and follow-up; else empty. `events` is the number of them, for survival.
     """
 
     target: str
@@ -84,6 +84,7 @@ class Inspection:
     distributions: list[Distribution]
     proposed: dict[str, Any] = field(default_factory=dict)
     target_words: str = ""
+    events: int | None = None
 
     def __repr__(self) -> str:
         from .notebook import inspection_text
@@ -144,6 +145,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         distributions=distributions([raw.target, *columns], n_features),
         proposed={key: spec[key] for key in proposed},
         target_words=_target_words(raw, spec),
+        events=(facts.class_counts or {}).get(EVENT) if raw.task.name == SURVIVAL else None,
     )
 
 

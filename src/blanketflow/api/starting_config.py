@@ -112,8 +112,8 @@ def _takes_none(key: str, value: Any) -> bool:
 
 
 def _folds(seen: Inspection, wanted: int, of: float = 1.0) -> int:
-    """Return the number of folds that the smallest class allows; 0 if none."""
-    smallest = min((seen.classes or {"": seen.n_rows}).values())
+    """Return the number of folds that the smallest class or the events allow; 0 if none."""
+    smallest = min((seen.classes or {"": seen.n_rows if seen.events is None else seen.events}).values())
     most = min(wanted, int(smallest * of))
     return most if most >= 2 else 0
 

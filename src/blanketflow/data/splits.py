@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL, CLASSIFICATION
+from ..core.cards import CATEGORICAL, SURVIVAL
 from ..core.column import EVENT, TargetColumn
 from ..core.errors import DataError, did_you_mean
 from ..core.rows import FOLD_ROWS, LEAVE_GROUP_OUT, MOST_GROUPS
@@ -42,13 +42,9 @@ def fold_of_rows(
     """
     values, levels = _strata(y)
     stratified = stratify and levels is not None
-    counts = (
-        dict(zip(levels or (), np.bincount(values, minlength=len(levels or ())).tolist(), strict=True))
-        if stratified
-        else {}
-    )
+    counts = (counts_for_folds(y) if stratified else None) or {}
     n_groups = None if groups is None else len(np.unique(groups))
-    _check_size(where, n_folds, len(values), {c: n for c, n in counts.items() if n}, n_groups)
+    _check_size(where, n_folds, len(values), {c: n for c, n in counts.items() if n}, n_groups, _has_events(y))
     seed &= 0x7FFFFFFF
     if groups is None:
         return _dealt(values, n_folds, seed, by_class=stratified)
@@ -61,10 +57,29 @@ def fold_of_rows(
     return fold
 
 
+def _has_events(y: Column) -> TypeGuard[TargetColumn]:
+    return isinstance(y, TargetColumn) and EVENT in y.parts
+
+
+def counts_for_folds(y: Column) -> dict[str, int] | None:
+    """Return the rows of each class, or the events of a survival target, of which every fold needs one.
+
+    None for a target of numbers.
+
+    >>> counts_for_folds(Column("y", "categorical", np.array([0, 0, 1]), ("a", "b")))
+    {'a': 2, 'b': 1}
+    """
+    values, levels = _strata(y)
+    if levels is None:
+        return None
+    counts = dict(zip(levels, np.bincount(values, minlength=len(levels)).tolist(), strict=True))
+    return {EVENT: counts[EVENT]} if _has_events(y) else counts
+
+
 def _strata(y: Column) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Return codes that stratify folds, (n,), and what they are called; None for a target of numbers."""
-    if isinstance(y, TargetColumn) and EVENT in y.parts:
-        return np.asarray(y.parts[EVENT], dtype=np.int64), ("no event", "event")
+    if _has_events(y):
+        return np.asarray(y.parts[EVENT], dtype=np.int64), ("no event", EVENT)
     return np.asarray(y.values), y.levels if y.kind == CATEGORICAL else None
 
 
@@ -184,7 +199,7 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
 
     `facts` are those of `peek`; unknown ones are not checked.
     """
-    stratified = spec.get("stratify", True) and facts.task == CLASSIFICATION
+    stratified, of_events = spec.get("stratify", True), facts.task == SURVIVAL
     counts = {label: count for label, count in (facts.class_counts or {}).items() if count} if stratified else {}
     n_rows, n_groups, parts = facts.n_rows, facts.n_groups, spec["evaluation"]
     where = f"{dataset}, training rows of split full"
@@ -195,15 +210,15 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
         if parts == LEAVE_GROUP_OUT:
             _check_groups(dataset, parts := n_groups or 0)
         else:
-            _check_size(dataset, parts, n_rows, counts, n_groups)
+            _check_size(dataset, parts, n_rows, counts, n_groups, of_events)
         where = f"{dataset}, training rows of a split"
         n_rows, n_groups = _left(n_rows, parts), None if n_groups is None else _left(n_groups, parts)
         counts = {label: _left(count, parts) for label, count in counts.items()}
     for n_folds in folds:
         if n_folds:
-            _check_size(where, n_folds, n_rows, counts, n_groups)
+            _check_size(where, n_folds, n_rows, counts, n_groups, of_events)
     if parts == 1:
-        _check_classes(dataset, facts.class_counts)
+        _check_classes(dataset, facts.class_counts, of_events)
 
 
 def _left(count: int, parts: int) -> int:
@@ -283,8 +298,15 @@ def _check_groups(where: str, n_groups: int) -> None:
         )
 
 
-def _check_classes(where: str, counts: Mapping[str, int] | None) -> None:
-    """Raise `DataError` if the rows before the test rows are known to be of one class."""
+def _check_classes(where: str, counts: Mapping[str, int] | None, of_events: bool) -> None:
+    """Raise `DataError` if the rows before the test rows are known to be of one class, or to have no event."""
+    if of_events:
+        if counts and not counts[EVENT]:
+            raise DataError(
+                f"{where}: the rows to learn from have no event: all are among the test_rows. Mix the rows, or change "
+                "test_rows."
+            )
+        return
     known = [label for label, count in (counts or {}).items() if count]
     if len(known) == 1:
         raise DataError(
@@ -293,8 +315,10 @@ def _check_classes(where: str, counts: Mapping[str, int] | None) -> None:
         )
 
 
-def _check_size(where: str, n_folds: int, n_rows: int, counts: Mapping[str, int], n_groups: int | None) -> None:
-    """Raise `DataError` unless rows, groups and each class suffice for the folds."""
+def _check_size(
+    where: str, n_folds: int, n_rows: int, counts: Mapping[str, int], n_groups: int | None, of_events: bool
+) -> None:
+    """Raise `DataError` unless rows, groups and each class, or the events, suffice for the folds."""
     if n_folds < 2:
         raise DataError(f"{where}: {n_folds} folds are asked for, but a partition needs at least 2.")
     if n_folds > n_rows:
@@ -305,6 +329,9 @@ def _check_size(where: str, n_folds: int, n_rows: int, counts: Mapping[str, int]
         )
     if counts and n_folds > min(counts.values()):
         label = min(counts, key=lambda c: counts[c])
+        if of_events:
+            ways_out = "use fewer folds, name a more frequent event, or set stratify: false"
+            raise DataError(f"{where}: {_of(counts[label], 'event')}, fewer than the {n_folds} folds: {ways_out}.")
         few = f"class {label!r} has {_of(counts[label], 'row')}, fewer than the {n_folds} folds"
         ways_out = "use fewer folds, drop or merge the class, or set stratify: false"
         raise DataError(f"{where}: {few}: {ways_out}.")

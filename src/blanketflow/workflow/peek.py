@@ -54,6 +54,7 @@ from ..data.sources import (
     with_files_here,
     with_proposals,
 )
+from ..data.splits import counts_for_folds
 from ..data.text import HEAD_BYTES, read_head
 from ..targets import size_of
 from .configured_sources import kind_of, reader_of
@@ -73,11 +74,12 @@ class Facts:
     Unless `exact`, not all rows were read: `n_rows` is an estimate, `n_test` (last rows used as test rows) is as
     configured, and `kinds`, `n_classes`, `max_levels` and the fields of `blanketflow.ci.choice.Described`
     (`usual_levels`, `usual_labels`, `has_flags`, `bends`, `size_per_row`) refer to the rows that were read.
-    `class_counts` has the rows of each class in the order of the labels, without test rows. `n_missing` counts cells of
-    the features, `n_stored` nonzero cells of a sparse matrix, and `truth` is the true neighbourhood of the target. With
-    remedies if wrong: `markers`, texts that were read as missing cells without being listed in the spec; `found`,
-    details of the file format; `suspected`, cells that may be missing (`missing_key` is the YAML key for them).
-    `of_groups` says what was left out of gene sets. `target` is the name of the target column.
+    `class_counts` has the rows of each class in the order of the labels, or the events of a survival target, without
+    test rows. `n_missing` counts cells of the features, `n_stored` nonzero cells of a sparse matrix, and `truth` is the
+    true neighbourhood of the target. With remedies if wrong: `markers`, texts that were read as missing cells without
+    being listed in the spec; `found`, details of the file format; `suspected`, cells that may be missing (`missing_key`
+    is the YAML key for them). `of_groups` says what was left out of gene sets. `target` is the name of the target
+    column.
     """
 
     n_rows: int
@@ -242,11 +244,8 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
 
 
 def _classes(target: Column, task: Task, n_test: int) -> tuple[dict[str, int] | None, int | None]:
-    if task.name != CLASSIFICATION:
-        return None, None
-    known = target.values[: max(len(target.values) - n_test, 0)]
-    counts = np.bincount(known, minlength=len(target.levels)).tolist()
-    return dict(zip(target.levels, counts, strict=True)), len(target.levels)
+    counts = counts_for_folds(target.take(np.arange(max(target.n_rows - n_test, 0))))
+    return counts, len(target.levels) if task.name == CLASSIFICATION else None
 
 
 def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:

@@ -32,7 +32,7 @@ IN_WORDS = {
     "number": "numbers read as labels",
     "missing-marker": "missing cells",
     "suspected-marker": "cells that may be missing",
-    "few-rows": "small classes",
+    "few-rows": "small classes or few events",
     "weights": "unequal weights",
 }
 
