@@ -244,14 +244,35 @@ def test_methods_that_know_numbers_read_the_residuals_and_say_so(selector):
     found = selector.fit(frame, structured(time, event))
     assert "a" in found.selected_features_ and set(found.selected_features_) <= {"a", "d"}
     name = type(selector).method_class.card.id
-    assert f"{name} reads the survival target as a number: the normal scores of its residuals" in found.notes_
+    assert f"{name} reads the survival target as a number: its residuals" in found.notes_
 
 
-def test_residuals_order_rows_as_martingale_residuals_do():
+def test_residuals_of_times_are_martingale_residuals():
     time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
-    scores = as_numbers(TargetColumn("y", "numeric", time, (), "survival", {"event": event})).values
-    hazard = np.cumsum([1 / 4, 0, 1 / 2, 1])
-    assert np.argsort(scores).tolist() == np.argsort(event - hazard).tolist()
+    residuals = as_numbers(TargetColumn("y", "numeric", time, (), "survival", {"event": event})).values
+    assert residuals == pytest.approx(event - np.cumsum([1 / 4, 0, 1 / 2, 1]))
+
+
+@pytest.mark.parametrize("censoring", [0.3, 1.0, 5.0])
+def test_what_tells_of_the_censoring_only_is_unrelated_to_residuals(censoring):
+    n, rejected = 400, 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x, died = rng.normal(size=n), rng.exponential(size=n)
+        left = rng.exponential(np.exp(-x) / censoring)
+        parts = {"event": (died <= left).astype(np.int8)}
+        y = as_numbers(TargetColumn("y", "numeric", np.minimum(died, left), (), "survival", parts)).numbers()
+        rejected += abs(np.corrcoef(x, y)[0, 1]) * np.sqrt(n) > 1.96
+    assert rejected <= 20  # of 10 expected, 19 or more have a chance of 1 in 200
+
+
+def test_auto_sees_what_few_events_depend_on():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 20))
+    died, left = rng.exponential(20 * np.exp(-0.8 * X[:, 0])), rng.exponential(1.0, 600)
+    y = structured(np.minimum(died, left), died <= left)
+    assert y["died"].sum() == 30
+    assert "x0" in bf.Auto(n_parts=2, max_candidates=1).fit(X, y).selected_features_
 
 
 def test_select_judges_sets_and_fits_a_model_of_the_kind():

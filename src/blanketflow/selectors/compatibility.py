@@ -207,7 +207,7 @@ def note_on_target(method: Method, test: CITest | None, task: str) -> str:
     is_reference = method.card.family == "reference"
     if not is_further_kind(task) or method.card.accepts(task) or is_reference or not reads_as_number(method, test):
         return ""
-    return f"{method.card.id} reads the {task} target as a number: the normal scores of its residuals"
+    return f"{method.card.id} reads the {task} target as a number: its residuals"
 
 
 def why_complete_rows(method: Method, test: CITest | None, rule: str | int | None) -> str | None:

@@ -56,14 +56,17 @@ def checked_target(where: str, kind: str, column: Column, parts: Mapping[str, Co
 
 
 def as_numbers(target: TargetColumn) -> Column:
-    """Return the normal scores of the target's residuals from its null model without predictors, as a numeric column.
+    """Return the target's residuals from its null model without predictors, as a numeric column.
 
-    Methods and models that know numbers only read the target this way. A row with an early event has a large score; of
-    rows without an event, those observed for long have small ones (martingale residuals: Therneau, Grambsch and Fleming
-    1990, doi:10.1093/biomet/77.1.147).
+    Methods and models that know numbers only read the target this way. A row with an early event has a large residual;
+    of rows without an event, those observed for long have small ones (martingale residuals: Therneau, Grambsch and
+    Fleming 1990, doi:10.1093/biomet/77.1.147). A target without parts has the residuals' normal scores. With parts,
+    such as events or an exposure, residuals are as they are: if the features tell of censoring or exposure only, their
+    mean is 0 given the features, and that of normal scores is not.
     """
     residuals = get_target_kind(target.target_kind).null_model(target, np.empty((0, target.n_rows))).residuals()
-    return Column(target.name, NUMERIC, scores_of(np.round(residuals, 12)))
+    residuals = np.round(residuals, 12)
+    return Column(target.name, NUMERIC, residuals if target.parts else scores_of(residuals))
 
 
 def size_of(target: Column) -> float:

@@ -45,11 +45,12 @@ class Gate:
 def gate(rows: Rows, seed: int, groups: np.ndarray | None = None, pace: Pace | None = None) -> Gate:
     """Test whether the target depends on any feature, or on several together.
 
-    First, the largest rank correlation of a column with a class, or with the normal scores of a numeric target, is
-    compared with those of permuted targets. If it is not significant, boosted trees on all columns predict held-out
-    rows, and are refitted to permuted targets until one of these is predicted as well. Rows of one group in `groups`,
-    (n,), are permuted together; targets are repeated or cut to the size of the other group. The test is exact without
-    groups and for groups of equal size. Raises `LimitReached` if the rows or the `pace` are out of time.
+    First, the largest rank correlation of a column with a class, with the normal scores of a numeric target, or with
+    residuals, is compared with those of permuted targets. If it is not significant, boosted trees on all columns
+    predict held-out rows, and are refitted to permuted targets until one of these is predicted as well. Rows of one
+    group in `groups`, (n,), are permuted together; targets are repeated or cut to the size of the other group. The test
+    is exact without groups and for groups of equal size. Raises `LimitReached` if the rows or the `pace` are out of
+    time.
     """
     return of_trees(of_columns(rows, seed, groups), rows, seed, groups, pace or Pace())
 
@@ -85,18 +86,18 @@ def _permutations(n: int, rng: np.random.Generator, groups: np.ndarray | None) -
         yield found
 
 
-def _outcomes(target: Column) -> np.ndarray:
-    """Return the standardised outcomes, (outcomes, n): each class, or the normal scores."""
+def _outcomes(target: Column, ranks_target: bool) -> np.ndarray:
+    """Return the standardised outcomes, (outcomes, n): each class, the normal scores, or residuals as they are."""
     y = target.numbers()
     if task_of(target) != CLASSIFICATION:
-        return standardised(scores_of(y)[np.newaxis])
+        return standardised((scores_of(y) if ranks_target else y)[np.newaxis])
     labels = np.unique(y)
     return standardised((y == labels[1 if len(labels) == 2 else 0 :, np.newaxis]).astype(float))
 
 
 def _largest(rows: Rows, orders: Sequence[np.ndarray]) -> np.ndarray:
     """Return the largest absolute rank correlation of any column with each permuted target, (orders,)."""
-    outcomes, largest = _outcomes(rows.target), np.zeros(len(orders))
+    outcomes, largest = _outcomes(rows.target, rows.ranks_target), np.zeros(len(orders))
     for columns in _ranked(rows):
         for start in range(0, len(orders), BLOCK_OF_ORDERS):
             rows.check_time()
@@ -127,7 +128,7 @@ class _Trees:
         from scipy.stats import rankdata
 
         target = replace(self._rows.target, values=self._rows.target.cells()[order])
-        y, outcomes, X = self._rows.y[order], _outcomes(target), self._columns(target)
+        y, outcomes, X = self._rows.y[order], _outcomes(target, self._rows.ranks_target), self._columns(target)
         parts = balanced_parts(y, min(N_PARTS, len(y) // 2), derive_rng(self._seed, "auto", "gate"), self._groups)
         labels, total = np.unique(y), 0.0
         for part in range(parts.max() + 1):
@@ -148,7 +149,7 @@ class _Trees:
         X = self._rows.design.matrix
         if X.shape[1] <= MOST_OF_TREES:
             return X
-        outcomes = _outcomes(target).T
+        outcomes = _outcomes(target, self._rows.ranks_target).T
         strength = np.concatenate([np.abs(columns @ outcomes).max(axis=1) for columns in _ranked(self._rows)])
         return X[:, np.sort(np.argsort(-np.round(strength, 12), kind="stable")[:MOST_OF_TREES])]
 

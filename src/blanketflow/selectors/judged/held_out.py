@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.column import TargetColumn
 from ...core.errors import DataError
 from ...core.isolation import in_children
 from ...core.limits import LimitReached
@@ -147,7 +148,7 @@ def judge(
     `max_features`; at most `most_rows` rows are used; `is_look` stops after one ranking was evaluated once, at small
     sizes.
     """
-    metric = yardstick(target, metric)
+    metric, is_residuals = yardstick(target, metric), isinstance(target, TargetColumn) and bool(target.parts)
     own = judged_target(target, metric)
     rows = rows_to_judge(own, seed, most_rows, keeps_rare=metric == LOG_LOSS)
     if len(rows) < 4:
@@ -155,7 +156,8 @@ def judge(
     features, own = features.take(rows), own.take(rows)
     target = ranked_target(own)
     groups = None if groups is None else groups[rows]
-    whole = Rows(features, target, 0, pace.check_time, feature_groups=feature_groups, search=search)
+    shared = {"feature_groups": feature_groups, "search": search, "ranks_target": not is_residuals}
+    whole = Rows(features, target, 0, pace.check_time, **shared)
     sizes = sizes_of(len(whole.names), len(included), max_features)
     coarse = sizes[1::COARSE] or sizes
     calibrated_in = balanced_parts(target.numbers(), n_parts, derive_rng(seed, "auto", "calibrated"), groups)

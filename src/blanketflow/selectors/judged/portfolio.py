@@ -180,7 +180,7 @@ class Rows:
 
     `check_time` is called between models and tests, and raises `LimitReached` if the time is over. `count_tests` is
     called with the number of CI tests made. The columns of a group in `feature_groups` are adjacent. `search` runs a
-    method on a table, as in `Problem`.
+    method on a table, as in `Problem`. Unless `ranks_target`, a numeric target is residuals to be read as they are.
     """
 
     features: Table
@@ -190,6 +190,7 @@ class Rows:
     count_tests: Callable[[int], None] = field(default=lambda _: None)
     feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     search: Callable[..., FoldOutcome] = no_search
+    ranks_target: bool = True
 
     @cached_property
     def names(self) -> list[str]:

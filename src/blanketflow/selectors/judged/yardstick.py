@@ -27,7 +27,7 @@ SPOKEN: Mapping[str, tuple[str, str]] = {
     LOG_LOSS: ("roc_auc", "ROC AUC"),
     R2: ("r2", "R²"),
     NORMAL_SCORES: ("r2", "R² of the target's normal scores"),
-    RESIDUALS: ("r2", "R² of normal scores of the target's residuals"),
+    RESIDUALS: ("r2", "R² of the target's residuals"),
     UNO: ("uno_concordance", "Uno's concordance"),
     HARRELL: ("concordance", "Harrell's concordance"),
     DEVIANCE: ("explained_deviance", "explained deviance"),
