@@ -18,7 +18,8 @@ from blanketflow.core.seeds import seed_32
 from blanketflow.core.table import Table
 from blanketflow.models.encode import design
 from blanketflow.models.evaluation import evaluate_split
-from blanketflow.targets import as_numbers, get_target_kind
+from blanketflow.targets import get_target_kind
+from blanketflow.targets.normal_scores import scores_of
 from studies.target_kinds.competitors import VARIANCE, WAYS, chosen_by, residuals
 from studies.target_kinds.data import SETS, PublicSet
 
@@ -66,8 +67,8 @@ def facts(folder: Path) -> pd.DataFrame:
 def seen_in_residuals(folder: Path) -> pd.DataFrame:
     """Return the largest standardised rank correlation of a column with residuals of times, as means over five splits.
 
-    The residuals are the normal scores of martingale residuals that `as_numbers` returns, martingale residuals, and
-    deviance residuals (Therneau, Grambsch and Fleming 1990, doi:10.1093/biomet/77.1.147).
+    The residuals are normal scores of martingale residuals, martingale residuals, which methods that know numbers only
+    read, and deviance residuals (Therneau, Grambsch and Fleming 1990, doi:10.1093/biomet/77.1.147).
     """
     found = []
     for name, (read, _) in SETS.items():
@@ -83,7 +84,7 @@ def seen_in_residuals(folder: Path) -> pd.DataFrame:
             deviance = np.sign(martingale) * np.sqrt(2 * np.maximum(-martingale - logs, 0.0))
             X = design(data.features(learn, learn)).matrix
             ranks = rankdata(X[:, X.std(axis=0) > 0], axis=0)
-            read_as = np.column_stack([as_numbers(target).values, martingale, deviance])
+            read_as = np.column_stack([scores_of(np.round(martingale, 12)), martingale, deviance])
             related = np.corrcoef(ranks.T, read_as.T)[: ranks.shape[1], ranks.shape[1] :]
             largest.append(np.sqrt(len(learn)) * np.abs(related).max(axis=0))
         found.append((name, *np.round(np.mean(largest, axis=0), 2)))
