@@ -171,7 +171,7 @@ def _events(target: Mapping[str, Any], n_rows: int) -> str:
         alone = target["events"] - target["compared_events"]
         strata = f"{target['n_strata']:,} {'stratum' if target['n_strata'] == 1 else 'strata'} of {target['strata']}"
         events += f" in {strata}"
-        events += f", {alone:,} of them without another row at risk in the stratum, which say nothing" if alone else ""
+        events += f", {alone:,} of which have no other row at risk in the stratum and do not count" if alone else ""
     return f"{events}, median follow-up {follow_up} (reverse Kaplan-Meier), longest {number(target['max'])}"
 
 
