@@ -119,7 +119,7 @@ def test_only_events_with_another_row_at_risk_count():
     assert KIND.null_model(target, np.empty((0, 120))).size == compared < event.sum()
     facts = facts_of(target, {"event": "died", "strata": "centre"})
     assert (facts["strata"], facts["n_strata"], facts["compared_events"]) == ("centre", 60, compared)
-    words = f"60 events (died) in 120 rows (50%) in 60 strata of centre, {60 - compared} of them without another row at"
+    words = f"60 events (died) in 120 rows (50%) in 60 strata of centre, {60 - compared} of which have no other row"
     assert words in distribution(facts, 120)
 
 
