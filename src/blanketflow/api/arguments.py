@@ -177,14 +177,8 @@ def _type(name: str, parameter: Parameter) -> tuple[str, str]:
     """Return the type of a parameter as Python code, and with its range in words."""
     if parameter.kind == "choice":
         choices = ", ".join(code(choice) for choice in parameter.choices)
-        return (
-            (f"Literal[{choices}] | str", f"{{{choices}}} or str")
-            if parameter.more
-            else (
-                f"Literal[{choices}]",
-                f"{{{choices}}}",
-            )
-        )
+        annotation, words = f"Literal[{choices}]", f"{{{choices}}}"
+        return (f"{annotation} | str", f"{words} or str") if parameter.more else (annotation, words)
     if parameter.kind == "any":
         return _OPEN.get(name, ("Any", "object"))
     annotation, words = _TYPES[parameter.kind]
