@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..ci.base import CITest
-from ..ci.target_regressions import TargetRegressions, target_of_kind
 from ..ci.unbound import with_strata
+from ..core.column import TargetColumn
 from ..core.registry import is_foreign
 from ..core.table import with_used_levels
 from ..moves.steps import Step
@@ -21,7 +21,7 @@ def doubts_of(problem: Problem, test: CITest | None, decisions: Sequence[Step]) 
     Only targets of further kinds, such as survival, are checked, on the rows in which no kept feature is missing.
     """
     kept = [step.feature for step in decisions if step.kept]
-    if not kept or test is None or is_foreign(test) or target_of_kind(problem.table) is None:
+    if not kept or test is None or is_foreign(test) or not isinstance(problem.table[problem.target], TargetColumn):
         return ""
     table = problem.table.select([*problem.columns(kept), problem.target])
     is_missing = np.logical_or.reduce([column.missing() for column in table.columns])
@@ -29,4 +29,5 @@ def doubts_of(problem: Problem, test: CITest | None, decisions: Sequence[Step]) 
         table = with_used_levels(table.take(np.flatnonzero(~is_missing)))
     whole, strata = with_strata(test, table)
     engine = test.prepare(whole, problem.seed, len(table) - 1)
-    return "; ".join(engine.doubts(range(len(table) - 1), strata)) if isinstance(engine, TargetRegressions) else ""
+    doubts = getattr(engine, "doubts", None)  # by its name: searches without such a target do not depend on its tests
+    return "; ".join(doubts(range(len(table) - 1), strata)) if doubts else ""
