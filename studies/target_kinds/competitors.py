@@ -106,7 +106,7 @@ def boruta(X: np.ndarray, target: TargetColumn, seed: int) -> np.ndarray:
     from boruta import BorutaPy
     from sklearn.ensemble import RandomForestRegressor
 
-    trees = RandomForestRegressor(max_depth=5, max_features=1 / 3, n_jobs=1)
+    trees = RandomForestRegressor(max_depth=5, max_features=1 / 3, n_jobs=1, random_state=seed)
     return BorutaPy(trees, n_estimators=50, max_iter=30, random_state=seed).fit(X, residuals(target)).support_
 
 
