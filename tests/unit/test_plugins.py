@@ -124,6 +124,15 @@ def test_a_kind_of_target_of_ones_own_is_a_binomial_regression():
     assert model.residuals() == pytest.approx(successes - trials * fits[0].fittedvalues, abs=1e-6)
 
 
+def test_a_kind_of_target_that_is_not_whole_says_what_is_missing(tmp_path, monkeypatch):
+    (tmp_path / "half_kinds.py").write_text(
+        "from blanketflow.plugins import TargetKind\nclass Half(TargetKind):\n    def column(self, *_): ...\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(plugins.ConfigError, match="half_kinds:Half does not define covariates, null_model"):
+        bf.IAMB(target_kind="half_kinds:Half").fit([[0.0], [1.0]], [0.0, 1.0])
+
+
 @pytest.mark.parametrize("test", ["auto", "lr-mixed", "spline", "gcm"])
 def test_a_kind_of_ones_own_is_searched_by_every_test_of_further_kinds(test):
     X, successes, trials = sown()

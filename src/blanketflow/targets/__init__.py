@@ -10,6 +10,7 @@ import numpy as np
 from ..core.cards import NUMERIC, REGRESSION, Card
 from ..core.column import Column, TargetColumn
 from ..core.errors import ConfigError
+from ..core.printable import listed
 from ..core.registry import look_up
 from .base import NullModel, TargetKind
 from .normal_scores import scores_of
@@ -32,7 +33,7 @@ PER_PARAMETER = 10
 def get_target_kind(identifier: str) -> TargetKind:
     """Return a kind of target by its id, or that of ``"package.module:Class"``.
 
-    Raises `UnknownNameError` for an unknown id, and `ConfigError` for a class that is no kind of target.
+    Raises `UnknownNameError` for an unknown id, and `ConfigError` for a class that is no kind of target, or lacks a part.
 
     >>> get_target_kind("survival").card.name
     'time to an event'
@@ -42,6 +43,11 @@ def get_target_kind(identifier: str) -> TargetKind:
         raise ConfigError(
             f"target_kind: {identifier} is no kind of target. Derive it from blanketflow.plugins.TargetKind."
         )
+    missing = [name for name in dir(found) if getattr(getattr(found, name), "__isabstractmethod__", False)]
+    if not hasattr(found, "regression") and found.null_model is TargetKind.null_model:
+        missing.append("null_model")
+    if missing:
+        raise ConfigError(f"target_kind: {identifier} does not define {listed(missing)}. Define what is missing.")
     return found()
 
 
