@@ -33,7 +33,7 @@ PER_PARAMETER = 10
 def get_target_kind(identifier: str) -> TargetKind:
     """Return a kind of target by its id, or that of ``"package.module:Class"``.
 
-    Raises `UnknownNameError` for an unknown id, and `ConfigError` for a class that is no kind of target, or lacks a part.
+    Raises `UnknownNameError` for an unknown id, and `ConfigError` for a class that is no kind, or lacks a part of one.
 
     >>> get_target_kind("survival").card.name
     'time to an event'
