@@ -1,0 +1,131 @@
+"""Writes the tables and charts of the study's page, and its raw results as Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
+from blanketflow.reporting.plots.theme import svg_on_white
+from studies.scm.methods import ALL, METHODS, OURS, TRUE
+from studies.shared.page import row, write
+
+FOLDER = Path(__file__).parent
+PAGE, RAW = FOLDER / "README.md", FOLDER / "scm.parquet"
+MODELS = ("ridge", "boosted", "forest", "neighbours")
+#: Scores that are nearer than this are level.
+LEVEL = 0.02
+#: Methods on the charts, with their colours.
+SHOWN = {"auto": BLUE, "hiton-mb": GREEN, "iamb": ORANGE, "lasso": VERMILLION, "boruta": "#999999"}
+
+
+def write_page(raw: pd.DataFrame) -> None:
+    """Write the raw results, the blocks of the page and its charts."""
+    raw.to_parquet(RAW, index=False)
+    first = with_references(raw[raw["limit"] == 60])
+    blocks = {
+        "tuned": beside(first[~first["is_held_back"]]),
+        "held-back": beside(first[first["is_held_back"]]),
+        "families": by(first, "family"),
+        "columns": by(first, "n_columns"),
+        "counts": counts(first),
+    }
+    write(PAGE, blocks)
+    (FOLDER / "scm-recall.svg").write_text(svg_on_white(recall_over_columns(first)), encoding="utf-8")
+    (FOLDER / "scm-score.svg").write_text(svg_on_white(score_over_time(first)), encoding="utf-8")
+
+
+def with_references(raw: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with R², the mean over models, and those of all features and of the true blanket.
+
+    A method without an answer has R² 0, that of no feature.
+    """
+    found = raw.assign(r2=raw[list(MODELS)].clip(lower=-1.0).mean(axis=1).fillna(0.0))
+    for name, method in (("r2_all", ALL), ("r2_true", TRUE)):
+        of_task = found[found["method"] == method].set_index("task")["r2"]
+        found[name] = found["task"].map(of_task)
+    return found.dropna(subset=["r2_all", "r2_true"])
+
+
+def beside(rows: pd.DataFrame) -> str:
+    """Return a table of all methods."""
+    heads = ("method", "tasks", "no answer", "precision", "recall", "features", "R²", "R² less the true blanket's")
+    heads += (f"within {LEVEL} of it, with 1,000 rows or more", f"above all features, if the truth is by {LEVEL}")
+    heads += ("CPU s",)
+    lines = [row(*heads), row(*["---"] * len(heads))]
+    for method in METHODS:
+        of = rows[rows["method"] == method]
+        if of.empty:
+            continue
+        many, gains = of[of["n_rows"] >= 1000], of[of["r2_true"] > of["r2_all"] + LEVEL]
+        lines.append(
+            row(
+                method,
+                len(of),
+                int(of["ridge"].isna().sum()),
+                f"{of['precision'].mean():.2f}",
+                f"{of['recall'].mean():.2f}",
+                f"{of['n_kept'].median():.0f}",
+                f"{of['r2'].mean():.3f}",
+                f"{(of['r2'] - of['r2_true']).mean():+.3f}",
+                _share(many["r2"] >= many["r2_true"] - LEVEL),
+                _share(gains["r2"] > gains["r2_all"]),
+                f"{of['seconds'].median():.1f}",
+            )
+        )
+    return "\n".join(lines)
+
+
+def by(rows: pd.DataFrame, column: str) -> str:
+    """Return a table of R² less the true blanket's, and of recall, by a property of tasks."""
+    values = sorted(rows[column].unique())
+    lines = [row("method", *values), row(*["---"] * (len(values) + 1))]
+    for method in METHODS:
+        cells = []
+        for value in values:
+            of = rows[(rows["method"] == method) & (rows[column] == value)]
+            cells.append("" if of.empty else f"{(of['r2'] - of['r2_true']).mean():+.3f} ({of['recall'].mean():.2f})")
+        lines.append(row(method, *cells))
+    return "\n".join(lines)
+
+
+def counts(rows: pd.DataFrame) -> str:
+    """Return in words how much was run."""
+    hours = rows["seconds"].fillna(60).sum() / 3600
+    n_tasks, n_held_back = rows["task"].nunique(), rows.loc[rows["is_held_back"], "task"].nunique()
+    return f"{n_tasks} tasks so far, {n_held_back} of them held back; {len(rows):,} answers in {hours:.1f} CPU hours."
+
+
+def recall_over_columns(rows: pd.DataFrame) -> alt.Chart:
+    """Return a chart of the mean recall by the number of columns."""
+    of = rows[rows["method"].isin(SHOWN)].groupby(["method", "n_columns"], as_index=False)["recall"].mean()
+    return (
+        alt.Chart(of, width=420, height=240)
+        .mark_line(point=True)
+        .encode(
+            alt.X("n_columns", title="columns").scale(type="log"),
+            alt.Y("recall", title="share of the true blanket that is found").scale(domain=[0, 1]),
+            alt.Color("method", title=None).scale(domain=list(SHOWN), range=list(SHOWN.values())),
+        )
+    )
+
+
+def score_over_time(rows: pd.DataFrame) -> alt.Chart:
+    """Return a chart of R² less the true blanket's over the CPU seconds, a point for each method."""
+    of = rows.assign(difference=rows["r2"] - rows["r2_true"]).groupby("method", as_index=False)
+    means = of.agg(seconds=("seconds", "median"), difference=("difference", "mean")).dropna()
+    means["seconds"] = np.maximum(means["seconds"], 0.01)
+    means["whose"] = np.where(means["method"].isin(OURS), "blanketflow", "others and references")
+    base = alt.Chart(means, width=420, height=300).encode(
+        alt.X("seconds", title="CPU seconds (median)").scale(type="log"),
+        alt.Y("difference", title="R² less that of the true blanket (mean)"),
+    )
+    points = base.mark_point(filled=True, size=60).encode(alt.Color("whose", title=None))
+    return points + base.mark_text(align="left", dx=6).encode(alt.Text("method"))
+
+
+def _share(is_so: pd.Series) -> str:
+    return f"{is_so.mean():.0%} of {len(is_so)}" if len(is_so) else ""
