@@ -1,8 +1,9 @@
 """Methods on tables from structural equations: `python -m studies.scm`.
 
-Each method has 60 CPU seconds for each task; `--seconds 600 --tasks N` gives more for some. What stands in
-`results/scm` is not recomputed. `--part 2/8` runs every eighth task from the second; Slurm runs the parts as an array.
-`--page` writes the page from all results.
+Each method has 60 CPU seconds for each task; `--seconds 600` gives more. Results in `results/scm`, and those in the
+study's Parquet file, are not recomputed; `--again` recomputes the methods that `--methods` names. `--part 2/8` runs
+every eighth task from the second; Slurm runs the parts as an array. `--minutes 30` begins no task later. `--page`
+writes the page from all results.
 """
 
 from __future__ import annotations
@@ -10,20 +11,26 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import math
 import multiprocessing
 import resource
 import signal
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
 
 from studies.scm.equations import Drawn, Task, draw, tasks
 from studies.scm.methods import METHODS, coded_columns, selected
 
 RESULTS = Path(__file__).parents[2] / "results" / "scm"
+#: Results of which the page was made.
+RAW = Path(__file__).with_name("scm.parquet")
+KEY = ["limit", "task", "method"]
 #: Beyond the limit of a search: what it needs to end by itself.
 GRACE = 30
 
@@ -37,17 +44,22 @@ def main() -> None:
     )
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
+    warnings.filterwarnings("ignore", category=ConvergenceWarning)  # one for each penalty of the lasso
     if asked.page:
         from studies.scm.page import write_page
 
         write_page(collected())
         return
-    part, parts = map(int, asked.part.split("/"))
+    known = set() if asked.again or not RAW.exists() else {*pd.read_parquet(RAW, columns=KEY).itertuples(index=False)}
+    begin, (part, parts) = time.monotonic(), map(int, asked.part.split("/"))
     for task in tasks()[part - 1 :: parts]:
-        if any(text in task.id for text in asked.tasks):
-            run(task, asked.methods, asked.seconds)
+        if any(text in task.id for text in asked.tasks) and time.monotonic() - begin < 60 * asked.minutes:
+            missing = [m for m in asked.methods if (asked.seconds, task.id, m) not in known]
+            run(task, missing, asked.seconds)
 
 
 def run(task: Task, methods: list[str], seconds: float) -> None:
@@ -97,7 +109,7 @@ def _answer(sent: Any, method: str, drawn: Drawn, task: str, seconds: float) -> 
 
 
 def collected() -> pd.DataFrame:
-    """Return one row per limit, task and method."""
+    """Return one row per limit, task and method: those run here, and those of the study's file."""
     rows = []
     for task in tasks():
         for path in sorted(RESULTS.glob(f"*/{task.id}/*.json")):
@@ -119,7 +131,8 @@ def collected() -> pd.DataFrame:
                     **found,
                 }
             )
-    return pd.DataFrame(rows)
+    before = [pd.read_parquet(RAW)] if RAW.exists() else []
+    return pd.concat([*before, pd.DataFrame(rows)]).drop_duplicates(KEY, keep="last").sort_values(KEY)
 
 
 @functools.cache

@@ -55,7 +55,7 @@ class Task:
     @property
     def is_held_back(self) -> bool:
         """Whether the task is one of the third that nothing was tuned on."""
-        return int(hashlib.blake2b(self.id.encode(), digest_size=4).hexdigest(), 16) % 3 == 0
+        return int(_hash(self), 16) % 3 == 0
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,23 @@ class Drawn:
 
 
 def tasks() -> list[Task]:
-    """Return all 240 tasks: each family, graph and shape once, with either noise in turn, large ones, and more."""
+    """Return all 240 tasks: each family, graph and shape once, with either noise in turn, large ones, and more.
+
+    They are in the order of a hash, so that the first of them are a random sample.
+    """
     every = list(itertools.product(FAMILIES, GRAPHS, SHAPES))
     found = [
         Task(family, NOISES[(i // len(SHAPES) + i) % 2], graph, *shape)
         for i, (family, graph, shape) in enumerate(every)
     ]
     found += [Task(family, "heavy", "4", *shape) for family in FAMILIES for shape in LARGE]
-    others = (Task(family, NOISES[0], graph, *shape) for family, graph, shape in every)
-    return [*found, *itertools.islice((task for task in others if task not in found), N_TASKS - len(found))]
+    both = {Task(family, noise, graph, *shape) for family, graph, shape in every for noise in NOISES}
+    more = sorted(both.difference(found), key=_hash)
+    return sorted([*found, *more[: N_TASKS - len(found)]], key=_hash)
+
+
+def _hash(task: Task) -> str:
+    return hashlib.blake2b(task.id.encode(), digest_size=4).hexdigest()
 
 
 def draw(task: Task) -> Drawn:

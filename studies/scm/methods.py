@@ -16,10 +16,10 @@ from studies.scm.equations import Drawn
 OURS: dict[str, Callable[[float], bf.PPFS]] = {
     "auto": lambda seconds: bf.Auto(time_limit=seconds),
     "hiton-mb": lambda seconds: bf.HITONMB(ci_test="auto", time_limit=seconds),
-    "hiton-mb, linear": lambda seconds: bf.HITONMB(ci_test="lr-mixed", time_limit=seconds),
+    "hiton-mb, corrected": lambda seconds: bf.HITONMB(ci_test="auto", correction="bh", time_limit=seconds),
     "hiton-mb, gcm": lambda seconds: bf.HITONMB(ci_test="gcm", time_limit=seconds),
     "iamb": lambda seconds: bf.IAMB(ci_test="auto", time_limit=seconds),
-    "iamb, linear": lambda seconds: bf.IAMB(ci_test="lr-mixed", time_limit=seconds),
+    "iamb, alpha 0.001": lambda seconds: bf.IAMB(ci_test="auto", alpha=0.001, time_limit=seconds),
     "fast-iamb": lambda seconds: bf.FastIAMB(ci_test="auto", time_limit=seconds),
     "mmmb": lambda seconds: bf.MMMB(ci_test="auto", time_limit=seconds),
     "stmb": lambda seconds: bf.STMB(ci_test="auto", time_limit=seconds),

@@ -14,7 +14,7 @@ from studies.scm.methods import ALL, METHODS, OURS, TRUE
 from studies.shared.page import row, write
 
 FOLDER = Path(__file__).parent
-PAGE, RAW = FOLDER / "README.md", FOLDER / "scm.parquet"
+PAGE = FOLDER / "README.md"
 MODELS = ("ridge", "boosted", "forest", "neighbours")
 #: Scores that are nearer than this are level.
 LEVEL = 0.02
@@ -24,7 +24,7 @@ SHOWN = {"auto": BLUE, "hiton-mb": GREEN, "iamb": ORANGE, "lasso": VERMILLION, "
 
 def write_page(raw: pd.DataFrame) -> None:
     """Write the raw results, the blocks of the page and its charts."""
-    raw.to_parquet(RAW, index=False)
+    raw.to_parquet(FOLDER / "scm.parquet", index=False)
     first = with_references(raw[raw["limit"] == 60])
     blocks = {
         "tuned": beside(first[~first["is_held_back"]]),

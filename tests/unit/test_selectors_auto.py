@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_selection import f_classif, f_regression
+from sklearn.linear_model import enet_path
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
@@ -16,7 +17,16 @@ from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_fold
 from blanketflow.selectors.judged.held_out import ALL, NONE, judge, sizes_of
 from blanketflow.selectors.judged.pace import Pace
-from blanketflow.selectors.judged.portfolio import CONSENSUS, RANKINGS, Rows, by_blanket, rankings
+from blanketflow.selectors.judged.portfolio import (
+    CONSENSUS,
+    MOST_ENTERED,
+    N_PENALTIES,
+    RANKINGS,
+    Rows,
+    by_blanket,
+    by_lasso,
+    rankings,
+)
 from blanketflow.selectors.wrappers.auto import roles_of
 
 
@@ -118,6 +128,44 @@ def test_the_ranking_by_f_tests_is_that_of_scikit_learn(task):
     found = dict(rankings(Rows(as_table(X), column_from_array("y", y), 0, search=run_fold), ["f-test"]))["f-test"]
     statistics, _ = (f_classif if task == "classification" else f_regression)(X, y)
     assert found.tolist() == np.argsort(-statistics).tolist()
+
+
+@pytest.mark.parametrize("is_class", [False, True])
+def test_the_lasso_ranks_by_the_penalty_at_which_a_feature_enters_and_ends_when_many_have(is_class):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 500))
+    y = X[:, :9] @ np.linspace(3, 1, 9) + rng.normal(size=300)
+    y = np.digitize(y, [-2, 2]).astype(str) if is_class else y
+    order = by_lasso(Rows(as_table(X), column_from_array("y", y), 0))
+    unit = X - X.mean(axis=0)
+    unit *= np.sqrt(300) / np.linalg.norm(unit, axis=0)
+    outcomes = (y[:, None] == np.unique(y)).astype(float) if is_class else y[:, None]
+    outcomes = outcomes - outcomes.mean(axis=0)
+    outcomes *= np.sqrt(300) / np.linalg.norm(outcomes, axis=0)
+    first = np.sqrt(((unit.T @ outcomes) ** 2).sum(axis=1)).max() / 300
+    penalties = first * 10.0 ** np.linspace(0, -3, N_PENALTIES)
+    _, path, _ = enet_path(unit, outcomes if is_class else outcomes[:, 0], l1_ratio=1.0, alphas=penalties, tol=1e-3)
+    seen, ends = set(), 0
+    for at in range(N_PENALTIES):
+        sizes = np.abs(path[..., at].reshape(-1, 500)).sum(axis=0)
+        seen |= set(np.flatnonzero(sizes))
+        assert set(order[: len(seen)]) == seen
+        ends += 1
+        if (sizes > 0).sum() >= MOST_ENTERED:
+            break
+    assert is_class or ends < N_PENALTIES  # the path did end early
+    assert sorted(order) == list(range(500))
+
+
+def test_large_sets_are_judged_only_where_the_first_rounds_speak_for_them():
+    rng = np.random.default_rng(0)
+    few, many = rng.normal(size=(240, 70)), rng.normal(size=(400, 70))
+    targets = 2 * few[:, :3].sum(axis=1) + rng.normal(size=240), many[:, :60].sum(axis=1) + rng.normal(size=400)
+    most = []
+    for X, y in zip((few, many), targets, strict=True):
+        judged = judge(as_table(X), column_from_array("y", y), 0, 3, 30, Pace(), search=run_fold)
+        most.append(max(size for name, size in judged.candidates if name != ALL))
+    assert most == [32, 64]
 
 
 def test_the_features_kept_are_those_that_the_sets_hold_most_often():

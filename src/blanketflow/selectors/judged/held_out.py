@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -138,7 +138,8 @@ def judge(
 
     For each part, features are ranked on the other rows, and a linear model, nearest neighbours and boosted trees of
     the first features predict the part. All rankings take part in the first rounds, at every third size; then the best
-    at all sizes, so that `max_candidates` are evaluated completely. Below 200 rows this is repeated with other parts.
+    at all sizes, so that `max_candidates` are evaluated completely: of sizes above `FEW_FEATURES` those up to twice the
+    best one of the first rounds. Below 200 rows this is repeated with other parts.
     If the `pace` raises `LimitReached`, complete rounds count, and what was done of the first; before that, it is
     raised. Raises `DataError` for fewer than 4 rows.
 
@@ -179,7 +180,9 @@ def judge(
         return replace(judging.judged(""), gate=seen)
     try:
         judging.judge(first, coarse, told)
-        judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
+        most = max(FEW_FEATURES, 2 * judging.best_size())
+        sizes = [size for size in sizes if size <= most or size == len(included)]
+        judging.keep_best(max(1, max_candidates // max(1, len(sizes))), sizes)
         judging.judge(first, sizes)
         judging.judge(later, sizes, told)
     except LimitReached as limit:
@@ -295,19 +298,25 @@ class _Judging:
                 self.rounds[candidate] = self.rounds.get(candidate, 0) + 1
                 this.done.add(candidate)
 
-    def keep_best(self, n: int) -> None:
-        """Keep the rankings with the least loss, averaged over numbers of features."""
-        candidates = list(self.losses)
-        of_each = self._losses(candidates)[0].sum(axis=(1, 2, 3))
-        loss = {
-            name: np.mean(
-                [of for (ranking, _), of in zip(candidates, of_each, strict=True) if ranking == name] or [0.0]
-            )
-            for name in self.alive
-        }
-        best = sorted(self.alive, key=lambda name: round(float(loss[name]), 9))[:n]
+    def best_size(self) -> int:
+        """Return the number of features of the candidate with the least loss, other than all features."""
+        loss = self._mean_losses()
+        return min(loss, key=lambda candidate: (round(float(loss[candidate]), 9), candidate[1]), default=(ALL, 0))[1]
+
+    def keep_best(self, n: int, sizes: Collection[int]) -> None:
+        """Keep the rankings with the least loss, averaged over some numbers of features."""
+        loss = self._mean_losses()
+        of_each = {name: [of for (r, size), of in loss.items() if r == name and size in sizes] for name in self.alive}
+        best = sorted(self.alive, key=lambda name: round(float(np.mean(of_each[name] or [0.0])), 9))[:n]
         self.left_out = [name for name in self.alive if name not in best]
         self.alive = best
+
+    def _mean_losses(self) -> dict[Candidate, float]:
+        """Return the mean loss of each candidate but the references."""
+        candidates = [candidate for candidate in self.losses if candidate[0] not in (ALL, NONE)]
+        if not candidates:
+            return {}
+        return dict(zip(candidates, self._losses(candidates)[0].mean(axis=(1, 2)).sum(axis=-1), strict=True))
 
     def judged(self, stopped: str) -> Judged:
         """Return the results of candidates that were evaluated in all rounds."""

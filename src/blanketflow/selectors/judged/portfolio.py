@@ -35,8 +35,9 @@ from ..learning import estimator_for, own_weights, task_of
 from ..ranking import RankingMethod
 from .pace import Pace
 
-#: Number of lasso penalties, and the last as a share of the first, at which no column enters.
-N_PENALTIES, LAST = 30, 1e-3
+#: Number of lasso penalties, the last as a share of the first, at which no column enters, and the number of columns
+#: from which on the path ends: it takes most of its time there, and few answers are so large.
+N_PENALTIES, LAST, MOST_ENTERED = 30, 1e-3, 200
 
 
 def linear_model(target: Column) -> Model:
@@ -78,7 +79,8 @@ def by_lasso(rows: Rows) -> np.ndarray:
     """Rank by the penalty at which a feature enters the lasso path, then by the size of its coefficients at the end.
 
     Least squares with an L1 penalty; several classes share one path, with a group for each column (Tibshirani, 1996,
-    doi:10.1111/j.2517-6161.1996.tb02080.x).
+    doi:10.1111/j.2517-6161.1996.tb02080.x). The path ends when `MOST_ENTERED` columns have entered; the others follow
+    by their correlation with what is left of the target.
     """
     from sklearn.linear_model import enet_path
 
@@ -91,13 +93,20 @@ def by_lasso(rows: Rows) -> np.ndarray:
     first = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()) / len(X)
     if not first:
         return np.arange(len(rows.names))
-    penalties = np.geomspace(first, LAST * first, N_PENALTIES)
-    _, path, _ = enet_path(X, Y[:, 0] if Y.shape[1] == 1 else Y, l1_ratio=1.0, alphas=penalties, tol=1e-3)
-    sizes = np.abs(path.reshape(-1, X.shape[1], path.shape[-1])).sum(axis=0)  # columns, penalties
-    of_features = np.add.reduceat(sizes, [block.start for block in rows.design.blocks], axis=0)
-    is_in = of_features > 0
-    enters = np.where(is_in.any(axis=1), is_in.argmax(axis=1), N_PENALTIES)
-    return np.lexsort((-np.round(of_features[:, -1], 12), enters))
+    y, coefficients, entered = (Y[:, 0] if Y.shape[1] == 1 else Y), None, []
+    for penalty in np.geomspace(first, LAST * first, N_PENALTIES):
+        rows.check_time()
+        _, path, _ = enet_path(X, y, l1_ratio=1.0, alphas=[penalty], coef_init=coefficients, tol=1e-3)
+        coefficients = path[..., 0]
+        entered.append(np.abs(np.atleast_2d(coefficients)).sum(axis=0) > 0)
+        if entered[-1].sum() >= MOST_ENTERED:
+            break
+    rest = np.abs((y - X @ coefficients.T).T @ X)  # (columns,) or (outcomes, columns)
+    starts = [block.start for block in rows.design.blocks]
+    is_in = np.logical_or.reduceat(np.array(entered), starts, axis=1)  # (penalties, features)
+    enters = np.where(is_in.any(axis=0), is_in.argmax(axis=0), N_PENALTIES)
+    sizes, rests = (np.add.reduceat(np.abs(np.atleast_2d(each)).sum(axis=0), starts) for each in (coefficients, rest))
+    return np.lexsort((-np.round(rests, 12), -np.round(sizes, 12), enters))
 
 
 def _weights(rows: Rows, model: Model, blocks: list[slice]) -> np.ndarray:
@@ -234,6 +243,8 @@ class Rows:
 
 #: Maximum features, preselected by mutual information; the others follow in that order.
 MOST_RANKED = 2000
+#: Maximum features in forests, whose trees are grown to the end.
+MOST_IN_FORESTS = 300
 #: Name of the ranking by the mean logarithm of the others' ranks.
 CONSENSUS = "consensus"
 #: First ranking, as the fastest.
@@ -247,7 +258,7 @@ RANKINGS: dict[str, tuple[Callable[[Rows], np.ndarray], int]] = {
     "blanket": (by_blanket, MOST_COMPARED),
     "relief": (by_near_rows, MOST_RANKED),
     "lasso": (by_lasso, MOST_RANKED),
-    "forest": (by_forest, MOST_RANKED),
+    "forest": (by_forest, MOST_IN_FORESTS),
     "boosted": (by_boosted_elimination, MOST_RANKED),
 }
 
