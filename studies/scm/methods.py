@@ -44,7 +44,7 @@ def selected(method: str, drawn: Drawn, task: str, seconds: float) -> tuple[list
         found = OURS[method](seconds).set_params(random_state=seed_32(task, method)).fit(drawn.X, drawn.y)
         return list(found.selected_features_), found.status_, int(found.n_tests_)
     coded, of = coded_columns(drawn.X)
-    _, kept = WAYS[method](coded, drawn.y.to_numpy(), False, *(() if method.startswith("f-") else (seed_32(task),)))
+    _, kept = WAYS[method](coded, drawn.y.to_numpy(), False, seed_32(task))
     return list(dict.fromkeys(of[kept])), "ok", 0
 
 
