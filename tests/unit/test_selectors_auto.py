@@ -11,7 +11,7 @@ from sklearn.linear_model import enet_path
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
-from blanketflow.core.errors import DataError
+from blanketflow.core.errors import DataError, ParameterError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_fold
@@ -248,6 +248,21 @@ def test_processes_that_share_the_rounds_change_nothing():
 def test_fewer_candidates_leave_rankings_out():
     X, y = planted()
     assert len(bf.Auto(max_candidates=8).fit(X, y).verdict_["left_out"]) == len(RANKINGS)
+
+
+def test_exactly_as_many_as_asked_are_kept_and_they_are_the_best_of_their_number():
+    X, y = planted()
+    three = bf.Auto(n_features=3).fit(X, y)
+    assert len(three.selected_features_) == 3 and {"strong", "other"} < {*three.selected_features_}
+    assert "Exactly 3 were to be kept, as asked." in three.verdict_["sentence"]
+    assert {*bf.Auto(n_features=40).fit(X, y).selected_features_} == {*X}
+    assert len(bf.Auto(n_features=9, time_limit=0.01).fit(X, y).selected_features_) == 9
+    noise = np.random.default_rng(3).normal(size=240)
+    assert len(bf.Auto(n_features=2).fit(X, noise).selected_features_) == 2
+    with pytest.raises(ParameterError, match="Give one of them"):
+        bf.Auto(n_features=3, max_features=3).fit(X, y)
+    with pytest.raises(ParameterError, match="Give max_features instead"):
+        bf.Auto(n_features=3, feature_groups={"pair": ["noise0", "noise1"]}).fit(X, y)
 
 
 @pytest.mark.extended

@@ -39,6 +39,7 @@ class Auto(MarkovBlanketSelector):
     n_parts: int = 5
     metric: Literal["auto", "error", "log-loss", "r2", "normal-scores"] = "auto"
     max_features: int | None = None
+    n_features: int | None = None
     budget: Mapping[str, int] | None = None
 
 

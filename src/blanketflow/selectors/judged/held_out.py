@@ -130,6 +130,7 @@ def judge(
     n_jobs: int = 1,
     metric: str = AUTO,
     max_features: int | None = None,
+    n_features: int | None = None,
     most_rows: int = MOST_ROWS,
     is_look: bool = False,
     search: Callable[..., FoldOutcome] = no_search,
@@ -146,8 +147,8 @@ def judge(
     Features at the positions `included` are in all nonempty sets; rows of one group in `groups`, (n,), are held out
     together; `features`, `feature_groups` and `search` are those of `Rows`; `n_jobs` processes share the rounds, which
     changes no answer without a limit; `metric` is a choice of `Auto`; sets except that of all have at most
-    `max_features`; at most `most_rows` rows are used; `is_look` stops after one ranking was evaluated once, at small
-    sizes.
+    `max_features`, or exactly `n_features`; at most `most_rows` rows are used; `is_look` stops after one ranking was
+    evaluated once, at small sizes.
     """
     metric, is_residuals = yardstick(target, metric), isinstance(target, TargetColumn) and bool(target.parts)
     own = judged_target(target, metric)
@@ -160,6 +161,8 @@ def judge(
     shared = {"feature_groups": feature_groups, "search": search, "ranks_target": not is_residuals}
     whole = Rows(features, target, 0, pace.check_time, **shared)
     sizes = sizes_of(len(whole.names), len(included), max_features)
+    if n_features is not None:
+        sizes = [n_features] if n_features < len(whole.names) else []
     coarse = sizes[1::COARSE] or sizes
     calibrated_in = balanced_parts(target.numbers(), n_parts, derive_rng(seed, "auto", "calibrated"), groups)
     rounds = list(_rounds(own, seed, n_parts, groups))
@@ -176,12 +179,12 @@ def judge(
     seen = found if found.is_open else None
     if is_look:
         judging.alive = [FIRST]
-        judging.judge(first[:1], [size for size in coarse if size <= FEW_FEATURES])
+        judging.judge(first[:1], [size for size in coarse if size <= FEW_FEATURES] or coarse[:1])
         return replace(judging.judged(""), gate=seen)
     try:
         judging.judge(first, coarse, told)
         most = max(FEW_FEATURES, 2 * judging.best_size())
-        sizes = [size for size in sizes if size <= most or size == len(included)]
+        sizes = [size for size in sizes if size <= most or size in (len(included), n_features)]
         judging.keep_best(max(1, max_candidates // max(1, len(sizes))), sizes)
         judging.judge(first, sizes)
         judging.judge(later, sizes, told)

@@ -102,12 +102,17 @@ class Auto(Method):
     n_parts: int = integer(5, "Parts of the rows, each held out once.", at_least=2)
     metric: str = choice(AUTO, "What decides between sets; auto takes what suits the target.", CHOICES)
     max_features: int | None = integer(None, "Most features in the answer.", at_least=1, nullable=True)
+    n_features: int | None = integer(
+        None, "Keep the best set of exactly so many features, in place of the smallest.", at_least=1, nullable=True
+    )
     budget: Mapping[str, int] | None = anything(
         None, "Rows to judge and fits to make, {rows: 2000, fits: 500}, in place of a time limit: that of an answer."
     )
 
     def __post_init__(self) -> None:
-        """Raise `ParameterError` if the budget is invalid."""
+        """Raise `ParameterError` if the budget is invalid, or if two numbers of features are given."""
+        if self.n_features is not None and self.max_features is not None:
+            raise ParameterError("auto: n_features and max_features are both given. Give one of them.")
         given = {"rows": 1, "fits": 1} if self.budget is None else self.budget
         are_two = isinstance(given, Mapping) and set(given) == {"rows", "fits"}
         if not are_two or not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in given.values()):
@@ -139,20 +144,24 @@ class Auto(Method):
             problem.n_inner_tests += n
 
         included = np.array([names.index(name) for name in problem.included], dtype=np.int64)
-        pace, most = self._pace(problem), self.max_features or math.inf
+        pace, most = self._pace(problem), self.n_features or self.max_features or math.inf
         widths = np.array([len(problem.columns([name])) for name in names], dtype=np.int64)
+        if self.n_features and (widths > 1).any():
+            raise ParameterError("auto: n_features does not count groups of features. Give max_features instead.")
         if widths[included].sum() > most:
-            n = widths[included].sum()
-            raise ParameterError(f"auto: max_features is {most}, but {n} features are included. Include fewer.")
+            n, key = widths[included].sum(), "n_features" if self.n_features else "max_features"
+            raise ParameterError(f"auto: {key} is {most}, but {n} features are included. Include fewer.")
 
         def judged_by(pace: Pace, most_rows: int, is_look: bool = False) -> Judged:
             kept_together = included, problem.groups, problem.feature_groups
             how = self.n_parts, self.max_candidates, pace, count_tests, problem.tell, *kept_together, problem.n_jobs
-            of_sets = self.metric, self.max_features, most_rows, is_look, problem.search
+            of_sets = self.metric, self.max_features, self.n_features, most_rows, is_look, problem.search
             return judge(features, target, seed, *how, *of_sets)
 
         judged = judged_in_time(judged_by, pace, target.n_rows, (self.budget or {}).get("rows"))
-        answers = np.flatnonzero(_may_answer(judged, len(included), judged.frequency @ widths <= most + 1e-9))
+        answers = np.flatnonzero(
+            _may_answer(judged, len(included), judged.frequency @ widths <= most + 1e-9, self.n_features)
+        )
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
         nothing = judged.losses[judged.candidates.index((NONE, 0))] if judged.metric in BY_GAIN else None
         chosen = int(answers[smallest_set(*sets, nothing=nothing)])
@@ -186,7 +195,8 @@ class Auto(Method):
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
         if most < widths.sum():
-            problem.verdict["sentence"] += f" At most {most:,} {'was' if most == 1 else 'were'} to be kept, as asked."
+            how = "Exactly" if self.n_features else "At most"
+            problem.verdict["sentence"] += f" {how} {most:,} {'was' if most == 1 else 'were'} to be kept, as asked."
         if naming:
             left_out = (
                 "was not judged: its labels hardly repeat"
@@ -234,13 +244,16 @@ def _of_names(problem: Problem) -> list[str]:
     return found if len(found) < len(problem.features) else []
 
 
-def _may_answer(judged: Judged, n_included: int, is_allowed: np.ndarray) -> np.ndarray:
+def _may_answer(judged: Judged, n_included: int, is_allowed: np.ndarray, n_features: int | None) -> np.ndarray:
     """Return which of the sufficiently small candidates can be the answer, (n_candidates,).
 
-    The empty set is a reference. It can be the answer only if no feature is included and the permutation test found
-    nothing, and is then the only one. No set larger than one without errors can be the answer.
+    With `n_features`, only sets of so many can, or that of all if there are fewer. Otherwise the empty set is a
+    reference. It can be the answer only if no feature is included and the permutation test found nothing, and is then
+    the only one. No set larger than one without errors can be the answer.
     """
     may = is_allowed & (judged.sizes >= n_included)
+    if n_features is not None:
+        return may & (judged.sizes == judged.sizes[may].max())
     if judged.gate is not None and judged.gate.is_open and (may & (judged.sizes > 0)).any():
         may &= judged.sizes > 0
     if judged.gate is not None and not judged.gate.is_open:
