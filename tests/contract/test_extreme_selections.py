@@ -26,6 +26,8 @@ def selection(name, X, y):
 @every_quick_method
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_units_do_not_change_what_is_selected(name, task):
+    if name == "variance":
+        pytest.skip("it ranks by units, as its documentation says")
     X, y = table(n=80)
     if task == "regression":
         y = 3 * X["signal"] + X["code"] + 0.1 * X["junk"]

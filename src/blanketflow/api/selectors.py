@@ -18,9 +18,9 @@ from .estimator import MarkovBlanketSelector
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB",
     "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI",
     "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments",
-    "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures", "PCSimple",
+    "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures", "OneRule", "PCSimple",
     "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar",
-    "TrueBlanket"]
+    "TrueBlanket", "Variance"]
 
 _METHODS: Mapping[str, Any] = discover("blanketflow.selectors")
 
@@ -393,6 +393,15 @@ class NoFeatures(MarkovBlanketSelector):
     method_class = _METHODS["none"]
 
 
+class OneRule(MarkovBlanketSelector):
+    """Rank features by how well a single rule predicts the target: for each level of a feature, the usual value."""
+
+    method_class = _METHODS["one-rule"]
+    n_features: int | list[int] | Literal["auto"] = 10
+    model: Any = "knn"
+    bins: int = 5
+
+
 class PCMB(MarkovBlanketSelector):
     """Find parents and children by the max-min heuristic with elimination after each admission, then spouses."""
 
@@ -600,3 +609,11 @@ class TrueBlanket(MarkovBlanketSelector):
     method_class = _METHODS["true-blanket"]
     blanket: Sequence[str] | Mapping[str, str] = ()
     part: Literal["blanket", "parents-and-children"] = "blanket"
+
+
+class Variance(MarkovBlanketSelector):
+    """Rank features by their variance, whatever the target is."""
+
+    method_class = _METHODS["variance"]
+    n_features: int | list[int] | Literal["auto"] = 10
+    model: Any = "knn"
