@@ -8,7 +8,6 @@ answer_rows.py that are named. Other raw scores are kept.
 from __future__ import annotations
 
 import argparse
-import textwrap
 from pathlib import Path
 
 import altair as alt
@@ -23,6 +22,7 @@ from blanketflow.reporting.plots.theme import svg_on_white
 from blanketflow.reporting.tables.ranks import friedman, friedman_ranks
 from studies.answer import tables
 from studies.answer.rows import OUTSIDE, PANEL, lines_of, taken_up
+from studies.shared.how_good import say
 from studies.shared.in_parts import folder_of
 from studies.shared.over_data_sets import apart, beside, one_of_each, with_earlier
 from studies.shared.page import write
@@ -67,7 +67,7 @@ def main() -> None:
         "sets": tables.table_of_sets(everywhere),
     }
     write(PAGE, blocks)
-    write(ROOT / "README.md", {"how good": "\n".join(textwrap.wrap(" ".join(said), 120, break_on_hyphens=False))})
+    say("answer", " ".join(said[:2]), page="studies/answer/README.md", more=said[2:])
     for name, chart in {"sizes": over_sizes(found), "ranks": ranked(once)}.items():
         drawing = svg_on_white(chart)
         (PAGE.parent / f"answer-{name}.svg").write_text(drawing, encoding="utf-8")
