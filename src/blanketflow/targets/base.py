@@ -70,6 +70,15 @@ class NullModel(Protocol):
         """
         ...
 
+    def scores(self, added: np.ndarray) -> np.ndarray:
+        """Return the efficient score of each row by the coefficients of added predictors, (q, n), at this model's fit.
+
+        With s the derivatives of a row's log likelihood by added (a) and own (o) parameters, and I the information of
+        all rows, it is s_a - I_ao I_oo^-1 s_o, times a matrix by which the sum over independent rows has variance 1.
+        Directions without information may be left out. Needed if the card says ``design_based``.
+        """
+        ...
+
     @abstractmethod
     def residuals(self) -> np.ndarray:
         """Return the score residual of each row under the null model: its derivative by the linear predictor.

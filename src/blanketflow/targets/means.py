@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.numerics import efficient_scores
+
 
 class MeanRegression:
     """A generalised linear model with an intercept, of a family of `kernels/generalised_linear.py`.
@@ -51,6 +53,16 @@ class MeanRegression:
     def linear_predictor(self) -> np.ndarray:
         """Return the linear predictor of each row, (n,), with the offset."""
         return self.coefficients @ self.design + self.offset
+
+
+def scores_of_means(design: np.ndarray, added: np.ndarray, residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the efficient scores of rows by predictors `added`, (q, n), beside those of `design`, (1 + k, n).
+
+    `residuals`, (n,), are derivatives of the log likelihood by the linear predictor, and `weights` minus the expected
+    second ones. A dispersion needs no part: if the mean is right, its scores have nothing in common with these.
+    """
+    columns = np.vstack([design, added])
+    return efficient_scores(residuals * columns, (weights * columns) @ columns.T, len(design))
 
 
 def inverse(information: np.ndarray) -> np.ndarray:

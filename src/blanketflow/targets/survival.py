@@ -12,6 +12,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL, NUMERIC, SURVIVAL, Card
 from ..core.column import Column, TargetColumn
 from ..core.errors import DataError
 from ..core.follow_up_names import is_time, says_follow_up, says_time
+from ..core.numerics import efficient_scores
 from ..core.printable import listed
 from ..models.responses import response
 from ..models.risk_sets import STRATA, RiskSets, without_strata
@@ -85,6 +86,13 @@ class CoxModel:
         found[self._order] = self._died - self._hazards
         return found
 
+    def scores(self, added: np.ndarray) -> np.ndarray:
+        """Return the efficient scores of rows by predictors `added`, (q, n)."""
+        columns = np.vstack([self._predictors, added]).T
+        at = np.concatenate([self._coefficients, np.zeros(len(added))])
+        information = self._sets.likelihood(columns, at).curvature
+        return efficient_scores(self._sets.score_residuals(columns, at).T, information, len(self._predictors))
+
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
         return self._coefficients, inverse(self._sets.likelihood(self._predictors.T, self._coefficients).curvature)
@@ -154,6 +162,7 @@ class Survival(TargetKind):
         "(1977), JASA 72, 557-565, doi:10.1080/01621459.1977.10480613",
         tasks=(SURVIVAL,),
         effect="hazard ratio",
+        design_based=True,
     )
     own: ClassVar[str] = "time"
     models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")
