@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blanketflow.ci.clusters import Clusters
 from blanketflow.core.column import Column
-from blanketflow.core.table import Table
+from blanketflow.core.table import Design, Table
 from blanketflow.search.confirmation import ratios
 from blanketflow.targets import get_target_kind
 from blanketflow.targets.count import dispersion_z
@@ -78,6 +79,17 @@ def test_tests_of_proportional_hazards_equal_those_of_r(name):
     )
 
 
+@pytest.mark.parametrize("one", RECORD["robust"], ids=lambda one: f"{one['table']}-{one['peer']}")
+def test_scores_of_clusters_give_the_robust_score_tests_of_peers(one):
+    """The sums of the scores over the covariance of their totals in clusters, which are not centred there."""
+    target, model, X = null_model(one["table"])
+    if one["peer"].endswith("rscore"):
+        model = get_target_kind(target.target_kind).null_model(target, X[:0])
+    totals = Clusters(Design(clusters=np.array(RECORD["clusters"])), len(X[0])).totals(model.scores(X[1:]))
+    sums = totals.sum(axis=1)
+    assert sums @ np.linalg.solve(totals @ totals.T, sums) == pytest.approx(one["statistic"], rel=1e-6)
+
+
 def test_every_table_has_a_peer():
     assert {fit["table"] for fit in RECORD["fits"]} == set(RECORD["tables"]) == set(RECORD["slopes"]) == set(KINDS)
 
@@ -86,5 +98,7 @@ def test_the_page_has_every_ratio():
     page = (STUDY / "README.md").read_text(encoding="utf-8")
     for fit in RECORD["fits"]:
         assert f"{fit['peer']}: {fit['ratio']:.9g}" in page
+    for one in RECORD["robust"]:
+        assert f"{one['peer']}: {one['statistic']:.9g}" in page
     for name in RECORD["versions"]:
         assert RECORD["versions"][name].removeprefix("R version ").split(" ")[0] in page

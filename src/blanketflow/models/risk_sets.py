@@ -153,7 +153,7 @@ class RiskSets:
 
         >>> y = np.array([(True, 1.0), (True, 2.0), (False, 3.0)], dtype=[("event", bool), ("time", float)])
         >>> RiskSets(y).score_residuals(np.array([[0.0], [1.0], [5.0]]), np.zeros(1)).round(3).ravel().tolist()
-        [-1.333, -0.667, -2.5]
+        [-1.333, -0.667, -2.0]
         """
         weights = relative(X @ coefficients)
         sums = self._weights(weights)
