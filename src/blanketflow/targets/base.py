@@ -70,12 +70,12 @@ class NullModel(Protocol):
         """
         ...
 
-    def scores(self, added: np.ndarray) -> np.ndarray:
-        """Return the efficient score of each row by the coefficients of added predictors, (q, n), at this model's fit.
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the derivatives of each row's log likelihood at this model's fit, (p, n), and the information, (p, p).
 
-        With s the derivatives of a row's log likelihood by added (a) and own (o) parameters, and I the information of
-        all rows, it is s_a - I_ao I_oo^-1 s_o, times a matrix by which the sum over independent rows has variance 1.
-        Directions without information may be left out. Needed if the card says ``design_based``.
+        By parameters such as intercepts, then by the coefficients of the given predictors, last of the added ones. The
+        information is minus the second derivative of all rows, or its expectation. Needed if the card says
+        ``design_based``.
         """
         ...
 

@@ -100,10 +100,11 @@ class CountModel:
         information = (means**2 / variances * design) @ design.T
         return self._coefficients[1 : len(design)], dispersion * inverse(information)[1:, 1:]
 
-    def scores(self, added: np.ndarray) -> np.ndarray:
-        """Return the efficient scores of rows by predictors `added`, (q, n)."""
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
         means, variances = self._moments(self._poisson.design, self._coefficients)
-        return scores_of_means(self._poisson.design, added, self.residuals(), means**2 / variances)
+        columns = np.vstack([self._poisson.design, added])
+        return scores_of_means(columns, self.residuals(), means**2 / variances)
 
     def excess_of_zeros(self) -> tuple[int, float, float]:
         """Return the number of zeros, how many are expected, and the p-value of so many.

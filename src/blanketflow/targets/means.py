@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.numerics import efficient_scores
-
 
 class MeanRegression:
     """A generalised linear model with an intercept, of a family of `kernels/generalised_linear.py`.
@@ -55,14 +53,13 @@ class MeanRegression:
         return self.coefficients @ self.design + self.offset
 
 
-def scores_of_means(design: np.ndarray, added: np.ndarray, residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the efficient scores of rows by predictors `added`, (q, n), beside those of `design`, (1 + k, n).
+def scores_of_means(columns: np.ndarray, residuals: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of rows by the coefficients of columns, (p, n) both, and their expected information.
 
     `residuals`, (n,), are derivatives of the log likelihood by the linear predictor, and `weights` minus the expected
     second ones. A dispersion needs no part: if the mean is right, its scores have nothing in common with these.
     """
-    columns = np.vstack([design, added])
-    return efficient_scores(residuals * columns, (weights * columns) @ columns.T, len(design))
+    return residuals * columns, (weights * columns) @ columns.T
 
 
 def inverse(information: np.ndarray) -> np.ndarray:

@@ -13,7 +13,6 @@ from ..core.column import Column, TargetColumn
 from ..core.column_checks import tokens
 from ..core.errors import DataError
 from ..core.in_yaml import in_yaml
-from ..core.numerics import efficient_scores
 from ..core.printable import listed
 from ..models.proportional_odds import LogLikelihood
 from .base import NullModel, TargetKind
@@ -64,11 +63,11 @@ class ProportionalOddsModel:
         start = np.concatenate([self.coefficients, np.zeros(len(added))])
         return max(2.0 * (self._loss - self._fitted(np.vstack([self._design, added]), start)[0]), 0.0)
 
-    def scores(self, added: np.ndarray) -> np.ndarray:
-        """Return the efficient scores of rows by predictors `added`, (q, n)."""
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
         likelihood = LogLikelihood(np.vstack([self._design, added]).T, self.classes, self.n_own)
         at = np.concatenate([self.coefficients, np.zeros(len(added))])
-        return efficient_scores(likelihood.of_rows(at).T, likelihood(at).curvature, len(self.coefficients))
+        return likelihood.of_rows(at).T, likelihood(at).curvature
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""

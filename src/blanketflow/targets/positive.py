@@ -61,9 +61,10 @@ class GammaModel:
         own = self._regression
         return own.slopes(np.ones(len(own.y)), max(1.0 / self.shape, _pearson(own)))
 
-    def scores(self, added: np.ndarray) -> np.ndarray:
-        """Return the efficient scores of rows by predictors `added`, (q, n)."""
-        return scores_of_means(self._regression.design, added, self.residuals(), np.full(int(self.size), self.shape))
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
+        columns = np.vstack([self._regression.design, added])
+        return scores_of_means(columns, self.residuals(), np.full(columns.shape[1], self.shape))
 
     def residuals(self) -> np.ndarray:
         """Return shape x (y / m - 1), (n,)."""

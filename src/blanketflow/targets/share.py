@@ -50,9 +50,10 @@ class ShareModel:
         own, of_rows = self._regression, variances(self._regression)
         return own.slopes(of_rows, mean_of_squares(own.scores, of_rows, len(own.design)))
 
-    def scores(self, added: np.ndarray) -> np.ndarray:
-        """Return the efficient scores of rows by predictors `added`, (q, n)."""
-        return scores_of_means(self._regression.design, added, self.residuals(), variances(self._regression))
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
+        columns = np.vstack([self._regression.design, added])
+        return scores_of_means(columns, self.residuals(), variances(self._regression))
 
     def residuals(self) -> np.ndarray:
         """Return y - m, (n,)."""

@@ -12,7 +12,6 @@ from ..core.cards import BOOLEAN, CATEGORICAL, NUMERIC, SURVIVAL, Card
 from ..core.column import Column, TargetColumn
 from ..core.errors import DataError
 from ..core.follow_up_names import is_time, says_follow_up, says_time
-from ..core.numerics import efficient_scores
 from ..core.printable import listed
 from ..models.responses import response
 from ..models.risk_sets import STRATA, RiskSets, without_strata
@@ -86,12 +85,11 @@ class CoxModel:
         found[self._order] = self._died - self._hazards
         return found
 
-    def scores(self, added: np.ndarray) -> np.ndarray:
-        """Return the efficient scores of rows by predictors `added`, (q, n)."""
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
         columns = np.vstack([self._predictors, added]).T
         at = np.concatenate([self._coefficients, np.zeros(len(added))])
-        information = self._sets.likelihood(columns, at).curvature
-        return efficient_scores(self._sets.score_residuals(columns, at).T, information, len(self._predictors))
+        return self._sets.score_residuals(columns, at).T, self._sets.likelihood(columns, at).curvature
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""

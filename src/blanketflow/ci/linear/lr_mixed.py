@@ -341,7 +341,7 @@ def scores(response: Variable, added: np.ndarray) -> np.ndarray:
     more = response.of_variance_1(added)
     of_columns = np.vstack([_by_equation(weights * rests, columns) for columns in (design, more)])
     blocks = [[_information(a, b, weights, probabilities) for b in (design, more)] for a in (design, more)]
-    return efficient_scores(of_columns, np.block(blocks), n_others * len(design))
+    return efficient_scores(of_columns, np.block(blocks), n_others * len(more))
 
 
 def _by_equation(rests: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -389,8 +389,8 @@ class LinearTargetRegressionsByClusters(LinearTargetRegressions):
     def _tails(
         self, null: Null, added: Sequence[np.ndarray], statistic: np.ndarray, dof: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        tails = [self._clusters.p_of_scores(null.model.scores(functions), len(null.basis)) for functions in added]
-        return np.array(tails).reshape(-1, 2).T
+        of_rows = [efficient_scores(*null.model.scores(functions), len(functions)) for functions in added]
+        return np.array([self._clusters.p_of_scores(scores, len(null.basis)) for scores in of_rows]).reshape(-1, 2).T
 
 
 @dataclass
