@@ -243,7 +243,13 @@ def of_power(n_samples: int) -> str:
 
 
 #: The tables by their marks on the page.
-TABLES = {"clusters": of_clusters, "kinds": of_kinds, "weights": of_weights, "own weights": of_own_weights, "power": of_power}
+TABLES = {
+    "clusters": of_clusters,
+    "kinds": of_kinds,
+    "weights": of_weights,
+    "own weights": of_own_weights,
+    "power": of_power,
+}
 
 
 def main() -> None:

@@ -37,6 +37,8 @@ cox <- function(name, null, larger) {
   alone <- update(larger, . ~ . - x1)
   by_cluster <- do.call(coxph, list(alone, d, ties = "efron", control = exact, cluster = cluster))
   keep_robust(name, "coxph, rscore", by_cluster$rscore)
+  of_all <- do.call(coxph, list(larger, d, ties = "efron", control = exact, cluster = cluster))
+  write.csv(data.frame(error = sqrt(diag(vcov(of_all)))), file.path(folder, paste0(name, "-robust.csv")))
   start <- c(coef(small), 0, 0)
   none <- coxph.control(iter.max = 0)
   at_null <- do.call(coxph, list(larger, d, ties = "efron", init = start, control = none))

@@ -73,13 +73,13 @@ def clusters() -> list[int]:
 
 Slopes = dict[str, dict[str, list[float]]]
 Tests = dict[str, dict[str, float]]
-Robust = list[dict[str, str | float]]
+Robust, Errors = list[dict[str, str | float]], dict[str, list[float]]
 
 
 def by_r(
     found: dict[str, Columns],
-) -> tuple[list[dict[str, object]], dict[str, list[float]], Slopes, Tests, Robust, list[str]]:
-    """Return R's fits, martingale residuals of null models, slopes with errors, cox.zph, robust tests and versions."""
+) -> tuple[list[dict[str, object]], dict[str, list[float]], Slopes, Tests, Robust, Errors, list[str]]:
+    """Return R's fits, martingale residuals of null models, slopes with errors, cox.zph, robust tests and errors."""
     with TemporaryDirectory() as folder:
         for name, columns in found.items():
             with open(Path(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
@@ -100,6 +100,10 @@ def by_r(
         for path in sorted(Path(folder).glob("*-zph.csv")):
             with open(path, encoding="utf-8") as file:
                 tests[path.stem.removesuffix("-zph")] = {r["term"]: float(r["chisq"]) for r in csv.DictReader(file)}
+        errors = {}
+        for path in sorted(Path(folder).glob("*-robust.csv")):
+            with open(path, encoding="utf-8") as file:
+                errors[path.stem.removesuffix("-robust")] = [float(row["error"]) for row in csv.DictReader(file)]
         with open(Path(folder, "robust.csv"), encoding="utf-8") as file:
             robust: Robust = [
                 {"table": row["table"], "peer": f"R {row['test']}", "statistic": float(row["statistic"])}
@@ -115,7 +119,7 @@ def by_r(
                 }
                 for row in csv.DictReader(file)
             ]
-    return fits, residuals, slopes, tests, robust, run.stdout.splitlines()[-3:]
+    return fits, residuals, slopes, tests, robust, errors, run.stdout.splitlines()[-3:]
 
 
 def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
@@ -149,32 +153,41 @@ def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
     return fits
 
 
-def robust_by_statsmodels(found: dict[str, Columns]) -> Robust:
-    """Return the robust score tests of x2 and x3 given x1, by generalised estimating equations for independent rows."""
+def robust_by_statsmodels(found: dict[str, Columns]) -> tuple[Robust, Errors]:
+    """Return the robust score tests of x2 and x3 given x1, and the errors of all three.
+
+    By generalised estimating equations for independent rows.
+    """
     import statsmodels.api as sm
+    from statsmodels.genmod.generalized_estimating_equations import GEEResults
 
     tests: Robust = []
+    errors: Errors = {}
     families = {
         "poisson": sm.families.Poisson(),
-        "negative-binomial": None,
         "gamma": sm.families.Gamma(sm.families.links.Log()),
         "share": sm.families.Binomial(),
     }
-    for name, family in families.items():
+    for name in ("poisson", "negative-binomial", "gamma", "share"):
         table = {key: np.array(cells) for key, cells in found[name].items()}
         X = sm.add_constant(np.column_stack([table["x1"], table["x2"], table["x3"]]))
         offset = np.log(table["exposure"]) if "exposure" in table else None
-        if family is None:
-            null = sm.NegativeBinomial(table["y"], X[:, :2], exposure=table["exposure"])
-            alpha = float(null.fit(method="bfgs", gtol=1e-9, maxiter=2000, disp=0).params[-1])
-            family = sm.families.NegativeBinomial(alpha=alpha)
-        asked = {"groups": clusters(), "family": family, "offset": offset}
-        small, larger = (
-            sm.GEE(table["y"], design, **asked).fit(ctol=1e-12, maxiter=500) for design in (X[:, :2], X)
-        )
-        statistic = float(larger.model.compare_score_test(small)["statistic"])
+
+        def fit(design: np.ndarray, of: np.ndarray) -> GEEResults:
+            """Fit the design; a negative binomial dispersion is that of the design `of`."""
+            family = families.get(name)  # noqa: B023
+            if family is None:
+                model = sm.NegativeBinomial(table["y"], of, exposure=table["exposure"])  # noqa: B023
+                params = model.fit(method="bfgs", gtol=1e-9, maxiter=2000, disp=0).params
+                family = sm.families.NegativeBinomial(alpha=float(params[-1]))
+            model = sm.GEE(table["y"], design, groups=clusters(), family=family, offset=offset)  # noqa: B023
+            return model.fit(ctol=1e-12, maxiter=500)
+
+        null, larger = fit(X[:, :2], X[:, :2]), fit(X, X[:, :2])
+        statistic = float(larger.model.compare_score_test(null)["statistic"])
         tests.append({"table": name, "peer": "statsmodels GEE", "statistic": statistic})
-    return tests
+        errors[name] = fit(X, X).bse[1:].tolist()
+    return tests, errors
 
 
 def of_page(fits: Sequence[Mapping[str, object]], key: str, what: str) -> str:
@@ -188,11 +201,11 @@ def of_page(fits: Sequence[Mapping[str, object]], key: str, what: str) -> str:
 def main() -> None:
     """Write the tables, the answers and the page."""
     found = tables()
-    fits, residuals, slopes, tests, robust, versions = by_r(found)
+    fits, residuals, slopes, tests, robust, errors, versions = by_r(found)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits += by_statsmodels(found)
-        robust += robust_by_statsmodels(found)
+        by_gee, errors_by_gee = robust_by_statsmodels(found)
     record = {
         "versions": {
             "R": versions[0],
@@ -206,13 +219,14 @@ def main() -> None:
         "slopes": slopes,
         "proportional_hazards": tests,
         "clusters": clusters(),
-        "robust": robust,
+        "robust": robust + by_gee,
+        "robust_errors": errors | errors_by_gee,
     }
     text = json.dumps(record, separators=(",", ":"))
     (HERE / "regressions_recorded.json").write_text(text + "\n", encoding="utf-8")
     tables_of_page = {
         "ratios": of_page(fits, "ratio", "likelihood ratio"),
-        "robust": of_page(robust, "statistic", "robust score test"),
+        "robust": of_page(robust + by_gee, "statistic", "robust score test"),
     }
     write(HERE / "README.md", tables_of_page)
 

@@ -71,6 +71,20 @@ def test_ratios_of_confirmed_members_equal_those_of_r(name):
         assert found[x] == pytest.approx(np.exp(ends), rel=1e-5)
 
 
+@pytest.mark.parametrize("name", RECORD["robust_errors"])
+def test_ratios_of_clustered_rows_have_the_errors_of_peers(name):
+    """By the covariance of the totals of clusters; the peers do not divide by the clusters less the slopes."""
+    target, _, _ = null_model(name)
+    columns, clusters = RECORD["tables"][name], np.array(RECORD["clusters"])
+    table = Table([Column(x, "numeric", np.array(columns[x])) for x in ("x1", "x2", "x3")])
+    found, plain = ratios(table, target, ["x1", "x2", "x3"], clusters), ratios(table, target, ["x1", "x2", "x3"])
+    n = len(set(RECORD["clusters"]))
+    for x, error in zip(("x1", "x2", "x3"), RECORD["robust_errors"][name], strict=True):
+        width = 1.959963984540054 * error * np.sqrt(n / (n - 3)) * np.std(columns[x], ddof=1)
+        assert found[x][0] == plain[x][0]
+        assert found[x][1:] == pytest.approx(found[x][0] * np.exp([-width, width]), rel=1e-5)
+
+
 @pytest.mark.parametrize("name", RECORD["proportional_hazards"])
 def test_tests_of_proportional_hazards_equal_those_of_r(name):
     target, _, X = null_model(name)

@@ -11,9 +11,11 @@ import blanketflow as bf
 from blanketflow.core.column import Column
 from blanketflow.core.convert import as_table
 from blanketflow.core.numerics import efficient_scores
+from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Design
 from blanketflow.targets import get_target_kind
 from literal_design import rao_scott_p, variance_of_sum
+from studies.sample_design.__main__ import both_ways, of_kind
 
 N, N_CLUSTERS = 150, 45
 CLUSTERS = np.random.default_rng(5).integers(0, N_CLUSTERS, N)
@@ -263,3 +265,16 @@ def test_tests_of_other_columns_know_the_clusters_too():
     rates = np.log1p(target_of("count").numbers() / target_of("count").parts["exposure"])
     table = TABLE.with_column(Column("y", "numeric", rates)).with_design(Design(clusters=CLUSTERS))
     assert found == bf.get_ci_test("lr-mixed").bind(table).test("x", "w", ["y"])
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_true_nulls_of_clustered_rows_are_rejected_as_often_as_allowed(name):
+    """A number that does not vary in clusters, given another one; rows of a cluster have a random effect in common."""
+    p, n_samples = {True: [], False: []}, 200
+    for seed in range(n_samples):
+        rng = derive_rng(seed, "calibration", name)
+        clusters = np.repeat(np.arange(60), rng.integers(2, 9, 60))
+        both_ways(bf.get_ci_test("lr-mixed"), of_kind(name, rng, clusters, 1), Design(clusters=clusters), [2], p)
+    known, ignored = (sum(one < 0.05 for one in p[knows]) for knows in (True, False))
+    assert stats.binomtest(known, n_samples, 0.05, alternative="greater").pvalue > 1e-3, known
+    assert ignored > 0.2 * n_samples

@@ -549,8 +549,9 @@ def test_no_ratio_is_made_up():
     table = survival_table(frame, time, event)
     found = ratios(table, table["y"], ["a", "twice", "b", "one"])
     assert np.isnan([found["a"], found["twice"], found["one"]]).all() and not np.isnan(found["b"]).any()
-    ratio, *ends = ratios(table, table["y"], ["b"], np.arange(300) // 2)["b"]  # whose interval would be too narrow
+    ratio, *ends = ratios(table, table["y"], ["b", "d"], np.arange(300) % 2)["b"]  # no more groups than features
     assert ratio > 0 and np.isnan(ends).all()
+    assert not np.isnan(ratios(table, table["y"], ["b", "d"], np.arange(300) % 3)["b"]).any()
     few = survival_table(frame, time, np.arange(300) < 3)
     assert np.isnan(ratios(few, few["y"], ["a", "b", "d"])["a"]).all()
     sure = survival_table(frame.assign(x=event.astype(float)), time, event)  # its maximum is at infinity
