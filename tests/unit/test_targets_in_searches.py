@@ -330,7 +330,7 @@ def test_groups_are_clusters_and_weights_are_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("error", DependentRowsWarning)
         known = bf.IAMB().fit(X.iloc[copies], Y[copies], groups=copies)
-    assert known.ci_test_.card.id == "lr-mixed" and "it knows no groups" in known.ci_test_reason_
+    assert known.ci_test_.card.id == "lr-mixed" and "spline knows no groups" in known.ci_test_reason_
     assert len(plain.selected_features_) > len(known.selected_features_)
     assert {"a", "d", "g"} <= set(known.selected_features_) and not any("group" in note for note in known.notes_)
     with pytest.warns(DependentRowsWarning, match="IAMB: there are 39 groups, .* from 40 on"):
