@@ -1,6 +1,6 @@
 """False positives of CI tests on clustered rows and on rows with sampling weights: the tables of README.md.
 
-`python -m studies.sample_design` takes five to six minutes of CPU time, and `--samples 200` less than one. Every
+`python -m studies.sample_design` takes about ten minutes of CPU time, and `--samples 200` less than one. Every
 sample has a seed of its own, so that the tables do not depend on order.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -18,9 +19,10 @@ from scipy import stats
 import blanketflow as bf
 from blanketflow.ci.base import CITest
 from blanketflow.ci.linear.fisher_z import FisherZByClusters
-from blanketflow.core.cards import CATEGORICAL, NUMERIC
+from blanketflow.core.cards import BOOLEAN, CATEGORICAL, COUNT, NUMERIC, ORDERED, POSITIVE, SHARE, SURVIVAL
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Design, Table
+from blanketflow.targets import get_target_kind
 from studies.shared.page import ROOT, write
 
 ALPHA, PAGE = 0.05, ROOT / "studies" / "sample_design" / "README.md"
@@ -133,6 +135,48 @@ def of_clusters(n_samples: int) -> str:
     return as_markdown(head, rows)
 
 
+#: Standard deviation of what rows of a cluster share, by kind of target, for an intraclass correlation of 0.5: of the
+#: logarithm of times and positive numbers, of counts, and on the logit scale of classes and shares.
+SHARED = {SURVIVAL: math.pi / 6**0.5, COUNT: 0.55, ORDERED: math.pi / 3**0.5, SHARE: 1.0, POSITIVE: math.pi / 6**0.5}
+
+
+def of_kind(kind: str, rng: np.random.Generator, clusters: np.ndarray, n_given: int) -> Table:
+    """Return a number and a target of a further kind that are independent given numbers; these do not vary in clusters.
+
+    Rows of a cluster have a random effect in common: of times, a log-normal frailty.
+    """
+    given = [clustered(rng, clusters, 1.0) for _ in range(n_given)]
+    x = clustered(rng, clusters, 1.0) + 0.5 * sum(given)
+    score, n = 0.5 * sum(given) + SHARED[kind] * clustered(rng, clusters, 1.0), len(clusters)
+    parts = {}
+    if kind == SURVIVAL:
+        died, left = rng.exponential(np.exp(-score)), rng.exponential(2.0, n)
+        y, parts["event"] = np.minimum(died, left), Column("", BOOLEAN, died <= left)
+    elif kind == COUNT:
+        y = rng.poisson(np.exp(1 + score))
+    elif kind == ORDERED:
+        y = np.searchsorted([-1.5, 0.0, 1.5], score + rng.logistic(size=n))
+    elif kind == SHARE:
+        y = 1 / (1 + np.exp(-score - rng.normal(size=n)))
+    else:
+        y = rng.exponential(np.exp(score))
+    return as_sample([x, get_target_kind(kind).column("", Column("", NUMERIC, y), parts), *given])
+
+
+def of_kinds(n_samples: int) -> str:
+    """Return the table of false positives of targets of further kinds."""
+    rows = []
+    for kind, n_given, n_clusters in itertools.product(SHARED, (0, 1), CLUSTERS):
+        found: dict[bool, list[float]] = {True: [], False: []}
+        for at in range(round(n_samples * SLOW)):
+            rng = derive_rng(at, "kinds", kind, n_given, n_clusters)
+            clusters = np.repeat(np.arange(n_clusters), rng.integers(LEAST_ROWS, MOST_ROWS + 1, n_clusters))
+            sample, given = of_kind(kind, rng, clusters, n_given), range(2, 2 + n_given)
+            both_ways(bf.get_ci_test("lr-mixed"), sample, Design(clusters=clusters), given, found)
+        rows.append([kind, n_given, n_clusters, *map(rate, found.values())])
+    return as_markdown(["target", "given", "groups", "with groups", "as independent rows"], rows)
+
+
 def informative_sample(
     rng: np.random.Generator, n_rows: int, slope: float, effect: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -199,7 +243,13 @@ def of_power(n_samples: int) -> str:
 
 
 #: The tables by their marks on the page.
-TABLES = {"clusters": of_clusters, "weights": of_weights, "own weights": of_own_weights, "power": of_power}
+TABLES = {
+    "clusters": of_clusters,
+    "kinds": of_kinds,
+    "weights": of_weights,
+    "own weights": of_own_weights,
+    "power": of_power,
+}
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ library(MASS)
 
 folder <- commandArgs(trailingOnly = TRUE)[1]
 read <- function(name) read.csv(file.path(folder, paste0(name, ".csv")))
+cluster <- read("clusters")$cluster
 rows <- list()
 note <- function(table, fit, ratio, extra = NA) {
   rows[[length(rows) + 1]] <<- data.frame(table = table, fit = fit, ratio = ratio, extra = extra)
@@ -17,6 +18,11 @@ keep_slopes <- function(table, fit, dispersion = 1) {
   slopes[[length(slopes) + 1]] <<- data.frame(table = table, x = x, slope = coef(fit)[x], error = error)
 }
 above_1 <- function(fit) max(1, sum(residuals(fit, "pearson")^2) / fit$df.residual)
+# Robust score tests of x2 and x3: R's own, and given x1 from its score residuals.
+robust <- list()
+keep_robust <- function(table, test, statistic) {
+  robust[[length(robust) + 1]] <<- data.frame(table = table, test = test, statistic = sprintf("%.12g", statistic))
+}
 exact <- coxph.control(eps = 1e-12, toler.chol = 1e-14, iter.max = 100)
 
 cox <- function(name, null, larger) {
@@ -28,6 +34,20 @@ cox <- function(name, null, larger) {
   tested <- cox.zph(big)$table
   write.csv(data.frame(term = rownames(tested), tested), file.path(folder, paste0(name, "-zph.csv")), row.names = FALSE)
   write.csv(data.frame(r = residuals(small, "martingale")), file.path(folder, paste0(name, "-residuals.csv")))
+  alone <- update(larger, . ~ . - x1)
+  by_cluster <- do.call(coxph, list(alone, d, ties = "efron", control = exact, cluster = cluster))
+  keep_robust(name, "coxph, rscore", by_cluster$rscore)
+  of_all <- do.call(coxph, list(larger, d, ties = "efron", control = exact, cluster = cluster))
+  write.csv(data.frame(error = sqrt(diag(vcov(of_all)))), file.path(folder, paste0(name, "-robust.csv")))
+  start <- c(coef(small), 0, 0)
+  none <- coxph.control(iter.max = 0)
+  at_null <- do.call(coxph, list(larger, d, ties = "efron", init = start, control = none))
+  scores <- residuals(at_null, "score")
+  information <- solve(vcov(at_null))
+  slopes_of_null <- solve(information[1, 1], information[1, 2:3, drop = FALSE])
+  totals <- rowsum(scores[, 2:3] - scores[, 1] %*% slopes_of_null, cluster)
+  u <- colSums(totals)
+  keep_robust(name, "coxph, score residuals", u %*% solve(crossprod(totals), u))
 }
 for (name in c("survival", "tied")) cox(name, Surv(time, event) ~ x1, Surv(time, event) ~ x1 + x2 + x3)
 for (name in c("late", "late-tied")) {
@@ -97,4 +117,5 @@ slopes <- do.call(rbind, slopes)
 slopes$slope <- sprintf("%.12g", slopes$slope)
 slopes$error <- sprintf("%.12g", slopes$error)
 write.csv(slopes, file.path(folder, "slopes.csv"), row.names = FALSE)
+write.csv(do.call(rbind, robust), file.path(folder, "robust.csv"), row.names = FALSE)
 cat(R.version.string, as.character(packageVersion("survival")), as.character(packageVersion("MASS")), sep = "\n")

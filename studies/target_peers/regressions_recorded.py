@@ -11,6 +11,7 @@ import csv
 import json
 import subprocess
 import warnings
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,18 +66,25 @@ def tables() -> dict[str, Columns]:
     }
 
 
+def clusters() -> list[int]:
+    """Return the clusters of the rows of every table."""
+    return np.random.default_rng(158).integers(0, 30, N).tolist()
+
+
 Slopes = dict[str, dict[str, list[float]]]
 Tests = dict[str, dict[str, float]]
+Robust, Errors = list[dict[str, str | float]], dict[str, list[float]]
 
 
 def by_r(
     found: dict[str, Columns],
-) -> tuple[list[dict[str, object]], dict[str, list[float]], Slopes, Tests, list[str]]:
-    """Return the fits of R, martingale residuals of null models, slopes with errors, cox.zph, and the versions."""
+) -> tuple[list[dict[str, object]], dict[str, list[float]], Slopes, Tests, Robust, Errors, list[str]]:
+    """Return R's fits, martingale residuals of null models, slopes with errors, cox.zph, robust tests and errors."""
     with TemporaryDirectory() as folder:
         for name, columns in found.items():
             with open(Path(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
                 csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
+        Path(folder, "clusters.csv").write_text("\n".join(["cluster", *map(str, clusters())]), encoding="utf-8")
         run = subprocess.run(
             ["Rscript", HERE / "regressions.R", folder], check=True, capture_output=True, encoding="utf-8"
         )
@@ -92,6 +100,15 @@ def by_r(
         for path in sorted(Path(folder).glob("*-zph.csv")):
             with open(path, encoding="utf-8") as file:
                 tests[path.stem.removesuffix("-zph")] = {r["term"]: float(r["chisq"]) for r in csv.DictReader(file)}
+        errors = {}
+        for path in sorted(Path(folder).glob("*-robust.csv")):
+            with open(path, encoding="utf-8") as file:
+                errors[path.stem.removesuffix("-robust")] = [float(row["error"]) for row in csv.DictReader(file)]
+        with open(Path(folder, "robust.csv"), encoding="utf-8") as file:
+            robust: Robust = [
+                {"table": row["table"], "peer": f"R {row['test']}", "statistic": float(row["statistic"])}
+                for row in csv.DictReader(file)
+            ]
         with open(Path(folder, "found.csv"), encoding="utf-8") as file:
             fits: list[dict[str, object]] = [
                 {
@@ -102,7 +119,7 @@ def by_r(
                 }
                 for row in csv.DictReader(file)
             ]
-    return fits, residuals, slopes, tests, run.stdout.splitlines()[-3:]
+    return fits, residuals, slopes, tests, robust, errors, run.stdout.splitlines()[-3:]
 
 
 def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
@@ -136,23 +153,59 @@ def by_statsmodels(found: dict[str, Columns]) -> list[dict[str, object]]:
     return fits
 
 
-def of_page(fits: list[dict[str, object]]) -> str:
-    """Return the ratios as a table of the page."""
+def robust_by_statsmodels(found: dict[str, Columns]) -> tuple[Robust, Errors]:
+    """Return the robust score tests of x2 and x3 given x1, and the errors of all three.
+
+    By generalised estimating equations for independent rows.
+    """
+    import statsmodels.api as sm
+    from statsmodels.genmod.generalized_estimating_equations import GEEResults
+
+    tests: Robust = []
+    errors: Errors = {}
+    families = {
+        "poisson": sm.families.Poisson(),
+        "gamma": sm.families.Gamma(sm.families.links.Log()),
+        "share": sm.families.Binomial(),
+    }
+    for name in ("poisson", "negative-binomial", "gamma", "share"):
+        table = {key: np.array(cells) for key, cells in found[name].items()}
+        X = sm.add_constant(np.column_stack([table["x1"], table["x2"], table["x3"]]))
+        offset = np.log(table["exposure"]) if "exposure" in table else None
+
+        def fit(design: np.ndarray, of: np.ndarray) -> GEEResults:
+            """Fit the design; a negative binomial dispersion is that of the design `of`."""
+            family = families.get(name)  # noqa: B023
+            if family is None:
+                model = sm.NegativeBinomial(table["y"], of, exposure=table["exposure"])  # noqa: B023
+                params = model.fit(method="bfgs", gtol=1e-9, maxiter=2000, disp=0).params
+                family = sm.families.NegativeBinomial(alpha=float(params[-1]))
+            model = sm.GEE(table["y"], design, groups=clusters(), family=family, offset=offset)  # noqa: B023
+            return model.fit(ctol=1e-12, maxiter=500)
+
+        null, larger = fit(X[:, :2], X[:, :2]), fit(X, X[:, :2])
+        statistic = float(larger.model.compare_score_test(null)["statistic"])
+        tests.append({"table": name, "peer": "statsmodels GEE", "statistic": statistic})
+        errors[name] = fit(X, X).bse[1:].tolist()
+    return tests, errors
+
+
+def of_page(fits: Sequence[Mapping[str, object]], key: str, what: str) -> str:
+    """Return the statistics `key` as a table of the page."""
     peers: dict[str, list[str]] = {}
     for fit in fits:
-        peers.setdefault(str(fit["table"]), []).append(f"{fit['peer']}: {fit['ratio']:.9g}")
-    return "\n".join(
-        ["| table | likelihood ratio |", "|---|---|", *(row(table, "; ".join(peers[table])) for table in peers)]
-    )
+        peers.setdefault(str(fit["table"]), []).append(f"{fit['peer']}: {fit[key]:.9g}")
+    return "\n".join([f"| table | {what} |", "|---|---|", *(row(table, "; ".join(peers[table])) for table in peers)])
 
 
 def main() -> None:
     """Write the tables, the answers and the page."""
     found = tables()
-    fits, residuals, slopes, tests, versions = by_r(found)
+    fits, residuals, slopes, tests, robust, errors, versions = by_r(found)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits += by_statsmodels(found)
+        by_gee, errors_by_gee = robust_by_statsmodels(found)
     record = {
         "versions": {
             "R": versions[0],
@@ -165,10 +218,17 @@ def main() -> None:
         "martingale_residuals": residuals,
         "slopes": slopes,
         "proportional_hazards": tests,
+        "clusters": clusters(),
+        "robust": robust + by_gee,
+        "robust_errors": errors | errors_by_gee,
     }
     text = json.dumps(record, separators=(",", ":"))
     (HERE / "regressions_recorded.json").write_text(text + "\n", encoding="utf-8")
-    write(HERE / "README.md", {"ratios": of_page(fits)})
+    tables_of_page = {
+        "ratios": of_page(fits, "ratio", "likelihood ratio"),
+        "robust": of_page(robust + by_gee, "statistic", "robust score test"),
+    }
+    write(HERE / "README.md", tables_of_page)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ from blanketflow.ci.choice import OF_FURTHER_KINDS
 from blanketflow.cli import main
 from blanketflow.core.cards import CLASSIFICATION, FURTHER_KINDS, REGRESSION, TARGET_KINDS, TASKS
 from blanketflow.core.convert import as_table, column_of_objects
-from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
+from blanketflow.core.errors import ConfigError, DependentRowsWarning, ParameterError, UnsupportedError
 from blanketflow.core.metrics import METRICS
 from blanketflow.core.registry import discover
 from blanketflow.core.task import target_column
 from blanketflow.models.evaluation import evaluate_split
 from blanketflow.targets.forms import as_target
+from blanketflow.workflow.plan import make_plan
 from generate.target_kinds import READ, REFUSED, TESTED, what_is_done
 
 METHODS = {name: found for name, found in discover("blanketflow.selectors").items() if found.card.family != "reference"}
@@ -168,6 +169,38 @@ def test_select_and_its_class_find_the_same(kind):
     found = bf.select(X, y, time_limit=None, **asked)
     assert found.features == bf.Auto(**asked).fit(X, y).selected_features_
     assert {"a", "b"} <= set(found.features) and len(found.estimator.predict(X)) == len(X)
+
+
+@pytest.mark.parametrize("kind", FURTHER_KINDS)
+def test_groups_are_clusters_by_every_way_in(kind, tmp_path, capsys):
+    """Copies of a row are one group, so that they do not count as more rows."""
+    copies = np.repeat(np.arange(len(X)), 3)
+    y, target_kind = of_fit(kind)
+    own = {role: np.asarray(cells)[copies] for role, cells in y.items()} if isinstance(y, dict) else y[copies]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DependentRowsWarning)
+        found = bf.HITONMB(target_kind=target_kind).fit(X.iloc[copies], own, groups=copies)
+    assert found.ci_test_.card.id == "lr-mixed" and {"a", "b"} <= set(found.selected_features_)
+    assert not any("group" in note for note in found.notes_)
+    plain = bf.HITONMB(target_kind=target_kind, ci_test="lr-mixed").fit(X.iloc[copies], own)
+    p = [one.trace_["p_value"].min() for one in (found, plain)]
+    assert np.log(p[0]) > 0.6 * np.log(p[1])  # a third of the rows, in effect
+    table = X.assign(**TARGETS[kind][0]).iloc[copies].assign(site=[f"s{at}" for at in copies])
+    table.to_csv(tmp_path / "table.csv", index=False)
+    keys = {**told(kind), "groups": "site"}
+    arguments = ["select", str(tmp_path / "table.csv"), "--method", "hiton-mb", "--seed", "0", "--json"]
+    arguments += [part for key, value in keys.items() for part in ("--data-set", f"{key}={_yaml(value)}")]
+    assert main(arguments) == 0
+    said = capsys.readouterr()
+    assert [row["feature"] for row in json.loads(said.out)["blanket"]] == found.selected_features_
+    assert "independent" not in said.out + said.err
+    datasets = {"study": {"path": str(tmp_path / "table.csv"), **keys}}
+    selectors = {test: {"method": "hiton-mb", "ci_test": test} for test in ("lr-mixed", "spline")}
+    plan = make_plan({"datasets": datasets, "splits": {"evaluation": 0}, "selectors": selectors}, str)
+    (note,) = [note for note in plan.notes() if "group" in note]
+    assert "p-values of spline take all rows as independent" in note and note.endswith("lr-mixed knows groups")
+    run = bf.compare(table, keys.pop("target"), {"asked": {"method": "hiton-mb"}}, **keys, evaluation=0, folds=0)
+    assert run.blanket("asked") == found.selected_features_
 
 
 def test_blankets_of_columns_refuses_further_kinds():

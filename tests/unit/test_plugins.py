@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ import yaml
 import blanketflow as bf
 from blanketflow import plugins
 from blanketflow.cli import main
+from blanketflow.core.convert import as_table
+from blanketflow.core.errors import DependentRowsWarning
 from blanketflow.core.registry import further_table
 from blanketflow.models import get_model
 from blanketflow.targets import get_target_kind
@@ -161,6 +164,43 @@ def test_a_kind_of_ones_own_by_every_way_in(tmp_path, capsys):
     arguments = ["select", str(tmp_path / "sown.csv"), "--method", "iamb", "--set", "alpha=0.001", "--json"]
     assert main([*arguments, *(part for key in written for part in ("--data-set", key))]) == 0
     assert {row["feature"] for row in json.loads(capsys.readouterr().out)["blanket"]} == {"a", "b"}
+
+
+def test_a_kind_of_ones_own_says_whether_it_knows_groups():
+    X, successes, trials = sown()
+    y, groups = {"successes": successes, "trials": trials}, np.arange(len(X)) // 5
+    known = {"ci_test": "lr-mixed", "alpha": 0.001, "target_kind": KIND}
+    with pytest.warns(DependentRowsWarning, match=f"no test of {KIND} targets knows groups"):
+        ignoring = bf.IAMB(**known).fit(X, y, groups=groups)
+    assert ignoring.trace_["p_value"].tolist() == bf.IAMB(**known).fit(X, y).trace_["p_value"].tolist()
+    target = plugins.TargetColumn("y", "integer", successes, parts={"trials": trials}, target_kind=KIND)
+    table = as_table(X).with_column(target)
+    with pytest.raises(plugins.UnsupportedError, match=f"lr-mixed takes rows of {KIND} targets as independent. Remove"):
+        bf.get_ci_test("lr-mixed").bind(table, groups=groups)
+
+
+def test_a_kind_of_ones_own_with_scores_knows_groups(monkeypatch):
+    """Each row as one binomial variable or as single trials, which are a group."""
+    own = importlib.import_module("my_kinds")
+
+    def scores(self, added):
+        columns = np.vstack([np.ones(len(self.y)), self.predictors, added])
+        return self.residuals() * columns, (columns * self.trials * self.mean * (1 - self.mean)) @ columns.T
+
+    monkeypatch.setattr(own.Binomial, "scores", scores, raising=False)
+    monkeypatch.setattr(own.Successes, "card", replace(own.Successes.card, design_based=True))
+    X, successes, trials = sown(100)
+    rows = np.repeat(np.arange(100), trials)
+    single = np.concatenate([np.arange(t) < s for s, t in zip(successes, trials, strict=True)]).astype(float)
+    found = [
+        bf.get_ci_test("lr-mixed").bind(as_table(X.iloc[at]).with_column(target), groups=at).test("a", "y", ["b"])
+        for target, at in (
+            (plugins.TargetColumn("y", "integer", successes, (), KIND, {"trials": trials}), np.arange(100)),
+            (plugins.TargetColumn("y", "integer", single, (), KIND, {"trials": np.ones(len(rows))}), rows),
+        )
+    ]
+    # copies change the mean of a column, and so what is 1 standard deviation, but no test
+    assert found[0].p_value == pytest.approx(found[1].p_value, rel=1e-6) and 1e-12 < found[0].p_value < 0.01
 
 
 def test_what_is_no_kind_of_target_is_refused():

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blanketflow.ci.clusters import Clusters
 from blanketflow.core.column import Column
-from blanketflow.core.table import Table
+from blanketflow.core.numerics import efficient_scores
+from blanketflow.core.table import Design, Table
 from blanketflow.search.confirmation import ratios
 from blanketflow.targets import get_target_kind
 from blanketflow.targets.count import dispersion_z
@@ -69,6 +71,20 @@ def test_ratios_of_confirmed_members_equal_those_of_r(name):
         assert found[x] == pytest.approx(np.exp(ends), rel=1e-5)
 
 
+@pytest.mark.parametrize("name", RECORD["robust_errors"])
+def test_ratios_of_clustered_rows_have_the_errors_of_peers(name):
+    """By the covariance of the totals of clusters; the peers do not divide by the clusters less the slopes."""
+    target, _, _ = null_model(name)
+    columns, clusters = RECORD["tables"][name], np.array(RECORD["clusters"])
+    table = Table([Column(x, "numeric", np.array(columns[x])) for x in ("x1", "x2", "x3")])
+    found, plain = ratios(table, target, ["x1", "x2", "x3"], clusters), ratios(table, target, ["x1", "x2", "x3"])
+    n = len(set(RECORD["clusters"]))
+    for x, error in zip(("x1", "x2", "x3"), RECORD["robust_errors"][name], strict=True):
+        width = 1.959963984540054 * error * np.sqrt(n / (n - 3)) * np.std(columns[x], ddof=1)
+        assert found[x][0] == plain[x][0]
+        assert found[x][1:] == pytest.approx(found[x][0] * np.exp([-width, width]), rel=1e-5)
+
+
 @pytest.mark.parametrize("name", RECORD["proportional_hazards"])
 def test_tests_of_proportional_hazards_equal_those_of_r(name):
     target, _, X = null_model(name)
@@ -76,6 +92,18 @@ def test_tests_of_proportional_hazards_equal_those_of_r(name):
     assert {term: statistic for term, (statistic, _) in found.items()} == pytest.approx(
         RECORD["proportional_hazards"][name], rel=1e-5
     )
+
+
+@pytest.mark.parametrize("one", RECORD["robust"], ids=lambda one: f"{one['table']}-{one['peer']}")
+def test_scores_of_clusters_give_the_robust_score_tests_of_peers(one):
+    """The sums of the scores over the covariance of their totals in clusters, which are not centred there."""
+    target, model, X = null_model(one["table"])
+    if one["peer"].endswith("rscore"):
+        model = get_target_kind(target.target_kind).null_model(target, X[:0])
+    scores = efficient_scores(*model.scores(X[1:]), 2)
+    totals = Clusters(Design(clusters=np.array(RECORD["clusters"])), len(X[0])).totals(scores)
+    sums = totals.sum(axis=1)
+    assert sums @ np.linalg.solve(totals @ totals.T, sums) == pytest.approx(one["statistic"], rel=1e-6)
 
 
 def test_every_table_has_a_peer():
@@ -86,5 +114,7 @@ def test_the_page_has_every_ratio():
     page = (STUDY / "README.md").read_text(encoding="utf-8")
     for fit in RECORD["fits"]:
         assert f"{fit['peer']}: {fit['ratio']:.9g}" in page
+    for one in RECORD["robust"]:
+        assert f"{one['peer']}: {one['statistic']:.9g}" in page
     for name in RECORD["versions"]:
         assert RECORD["versions"][name].removeprefix("R version ").split(" ")[0] in page

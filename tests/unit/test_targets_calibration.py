@@ -111,3 +111,23 @@ def test_p_values_are_uniform(case, n, given):
     for alpha in (0.05, 0.2):
         rejected = int((p <= alpha).sum())
         assert stats.binomtest(rejected, len(p), alpha).pvalue > SURE, f"{rejected / len(p):.3f} at {alpha}"
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("kind", ["count", "positive"])  # whose marginal ratios are those given a random effect
+def test_intervals_of_ratios_of_clustered_rows_cover_the_true_ratio(kind):
+    rng, covered, ignoring = np.random.default_rng(9), [], []
+    for _ in range(SAMPLES // 2):
+        clusters = np.repeat(np.arange(80), rng.integers(2, 9, 80))
+        x = rng.normal(size=80)[clusters]
+        score = 0.3 * x + 0.5 * rng.normal(size=80)[clusters]
+        y = rng.poisson(np.exp(1 + score)) if kind == "count" else rng.exponential(np.exp(score))
+        target = get_target_kind(kind).column("drawn", Column("y", "numeric", y.astype(float)), {})
+        table = Table([Column("x", "numeric", x), Column("z", "numeric", rng.normal(size=len(x)))])
+        for found, groups in ((covered, clusters), (ignoring, None)):
+            _, low, high = ratios(table, target, ["x", "z"], groups)["x"]
+            found.append(low <= np.exp(0.3 * x.std(ddof=1)) <= high)
+    assert np.mean(covered) > 0.88 and np.mean(ignoring) < np.mean(covered) - 0.05, (
+        np.mean(covered),
+        np.mean(ignoring),
+    )

@@ -324,9 +324,22 @@ def test_folds_hold_the_same_share_of_events():
         bf.HITONMB(n_folds=3).fit(frame, structured(time, np.arange(300) < 2))
 
 
-def test_groups_are_told_and_weights_are_refused():
-    with pytest.warns(DependentRowsWarning, match="tests of survival targets take all rows as independent"):
-        bf.IAMB().fit(X, Y, groups=np.arange(len(X)) // 2)
+def test_groups_are_clusters_and_weights_are_refused():
+    copies = np.repeat(np.arange(len(X)), 3)
+    plain = bf.IAMB(ci_test="lr-mixed").fit(X.iloc[copies], Y[copies])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DependentRowsWarning)
+        known = bf.IAMB().fit(X.iloc[copies], Y[copies], groups=copies)
+    assert known.ci_test_.card.id == "lr-mixed" and "spline knows no groups" in known.ci_test_reason_
+    assert len(plain.selected_features_) > len(known.selected_features_)
+    assert {"a", "d", "g"} <= set(known.selected_features_) and not any("group" in note for note in known.notes_)
+    with pytest.warns(DependentRowsWarning, match="IAMB: there are 39 groups, .* from 40 on"):
+        bf.IAMB().fit(X, Y, groups=np.arange(len(X)) % 39)
+    for test in ("spline", "gcm"):
+        with pytest.warns(DependentRowsWarning, match=f"p-values of {test} take all rows .*small. lr-mixed knows"):
+            bf.IAMB(ci_test=test).fit(X, Y, groups=np.arange(len(X)) // 2)
+        with pytest.raises(UnsupportedError, match=f"{test} takes rows as independent and equal"):
+            get_ci_test(test).bind(survival_table(X), groups=np.arange(len(X)) // 2)
     with pytest.raises(UnsupportedError, match="take rows as equal, and know no sampling weights"):
         bf.IAMB(ci_test="lr-mixed", weights_are="sampling").fit(X, Y, sample_weight=np.linspace(1, 2, len(X)))
 
@@ -536,8 +549,9 @@ def test_no_ratio_is_made_up():
     table = survival_table(frame, time, event)
     found = ratios(table, table["y"], ["a", "twice", "b", "one"])
     assert np.isnan([found["a"], found["twice"], found["one"]]).all() and not np.isnan(found["b"]).any()
-    ratio, *ends = ratios(table, table["y"], ["b"], np.arange(300) // 2)["b"]  # whose interval would be too narrow
+    ratio, *ends = ratios(table, table["y"], ["b", "d"], np.arange(300) % 2)["b"]  # no more groups than features
     assert ratio > 0 and np.isnan(ends).all()
+    assert not np.isnan(ratios(table, table["y"], ["b", "d"], np.arange(300) % 3)["b"]).any()
     few = survival_table(frame, time, np.arange(300) < 3)
     assert np.isnan(ratios(few, few["y"], ["a", "b", "d"])["a"]).all()
     sure = survival_table(frame.assign(x=event.astype(float)), time, event)  # its maximum is at infinity

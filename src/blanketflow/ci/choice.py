@@ -147,7 +147,7 @@ def choose_test(
     ('lr-mixed-linear', 'spline')
     """
     if table.target_kind:
-        return _of_further_kind(table, n_rows, no_spline or ("it knows no groups or weights" if has_design else ""))
+        return _of_further_kind(table, n_rows, no_spline or ("spline knows no groups or weights" if has_design else ""))
     n_classes, has_cells = table.n_classes, table.usual_levels is not None and table.n_classes is not None
     are_labels = has_cells and ({CATEGORICAL, BOOLEAN}.issuperset(table.kinds) or table.usual_levels == 2)
     of_cells, of_regressions = _rows_of_cells(table, GIVEN), _rows_of_regressions(table)

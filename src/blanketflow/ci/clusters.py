@@ -60,6 +60,13 @@ class Clusters:
             return scores
         return np.add.reduceat(scores[..., self._order], self._starts, axis=-1)
 
+    def p_of_scores(self, scores: np.ndarray, rank: int) -> tuple[float, float]:
+        """Return p and log p of the sums of some scores of rows, (q, n), given columns of this rank."""
+        totals, n_given = self.totals(scores), self.n_costly(rank)
+        squared = np.array([np.sum(totals.sum(axis=-1) ** 2)])
+        found = judged(squared, spread(totals[np.newaxis], n_given), self.n - 1.0 - n_given)
+        return float(found[0][0]), float(found[1][0])
+
 
 class Spread(NamedTuple):
     """Traces of the variance V, (q, q), of sums of q scores: tr V and tr V^2, each of shape (m,)."""

@@ -198,13 +198,27 @@ class TargetRegressions(ABC):
         functions = residuals(functions, null.basis)
         lengths = np.vecdot(functions, functions)
         adds = (lengths > COLLINEAR) & ~is_lost
-        size, n_parameters = null.model.size, null.model.n_own + len(null.basis) + adds
-        reliable = (size > n_parameters) & (size >= self._rows_per_parameter * n_parameters) & ~is_lost
-        fitted = adds & (reliable | (self._uses_unreliable & (size > n_parameters)))
+        reliable, fitted = (enough & ~is_lost for enough in self._enough(null, adds))
+        fitted &= adds
         statistic, dof = np.zeros(m), fitted.astype(np.float64)
+        p_value, log_p = np.ones(m), np.zeros(m)
         added = functions[fitted] * np.sqrt(self.n_rows / lengths[fitted])[:, np.newaxis]
         statistic[fitted] = ratios_of_each(null.model, added)
-        return CIResults(statistic, *chi2_tail(statistic, dof), dof, np.full(m, self.n_rows), reliable)
+        p_value[fitted], log_p[fitted] = self._tails(null, added[:, np.newaxis], statistic[fitted], dof[fitted])
+        return CIResults(statistic, p_value, log_p, dof, np.full(m, self.n_rows), reliable)
+
+    def _enough(self, null: Null, n_added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return whether tests of `n_added` functions each are reliable, and whether they are made."""
+        size, n_parameters = null.model.size, null.model.n_own + len(null.basis) + n_added
+        is_possible = size > n_parameters
+        reliable = is_possible & (size >= self._rows_per_parameter * n_parameters)
+        return reliable, reliable | (is_possible & self._uses_unreliable)
+
+    def _tails(
+        self, null: Null, added: Sequence[np.ndarray], statistic: np.ndarray, dof: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return p and log p, (m,) both, of tests of `added` functions, (q, n) each, with variance 1."""
+        return chi2_tail(statistic, dof)
 
     def _numbers(self, columns: list[int]) -> np.ndarray:
         """Return the numbers of some columns, (m, n)."""
@@ -224,23 +238,21 @@ class TargetRegressions(ABC):
             if len(added):
                 parts.append(Part(added, share))
                 known = np.vstack([known, added])
-        n_parameters = null.model.n_own + len(known)
-        size = null.model.size
-        is_reliable = size > n_parameters and size >= self._rows_per_parameter * n_parameters
-        if not parts or not (is_reliable or (self._uses_unreliable and size > n_parameters)):
+        is_reliable, is_made = map(bool, self._enough(null, np.array(len(known) - len(null.basis))))
+        if not parts or not is_made:
             return CIResult(0.0, 1.0, 0.0, 0.0, self.n_rows, is_reliable)
-        return self._combined(parts, null.model, is_reliable)
+        return self._combined(parts, null, is_reliable)
 
-    def _combined(self, parts: Sequence[Part], model: NullModel, is_reliable: bool) -> CIResult:
+    def _combined(self, parts: Sequence[Part], null: Null, is_reliable: bool) -> CIResult:
         """Return one result of nested parts: with t the least p / share, p = 1 - product of (1 - share t)."""
-        gained, before, added = [], 0.0, np.empty((0, self.n_rows))
-        for part in parts:
-            added = np.vstack([added, np.sqrt(self.n_rows) * part.functions])
-            so_far = max(model.likelihood_ratio(added), before)
+        gained, before = [], 0.0
+        added = [np.sqrt(self.n_rows) * part.functions for part in parts]
+        for n_parts in range(1, len(parts) + 1):
+            so_far = max(null.model.likelihood_ratio(np.vstack(added[:n_parts])), before)
             gained.append(so_far - before)
             before = so_far
         statistic, dof = np.array(gained), np.array([float(len(part.functions)) for part in parts])
-        p_value, log_p = chi2_tail(statistic, dof)
+        p_value, log_p = self._tails(null, added, statistic, dof)
         if len(parts) == 1:
             return CIResult(statistic[0], p_value[0], log_p[0], dof[0], self.n_rows, is_reliable)
         shares = np.array([part.share for part in parts]) / sum(part.share for part in parts)

@@ -18,6 +18,7 @@ from ..core.errors import DataError, UnsupportedError
 from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
 from ..core.table import Column, Table, with_used_levels
+from ..targets import knows_clusters
 from .engines import Engine
 from .multiple_testing import NONE, ROUNDING, fewest_rejected, log_level
 
@@ -294,6 +295,12 @@ def _of_rows(test: UnboundTest, table: Table, weights: Any, groups: Any, within:
     if (shares is not None or (groups is not None and not test.knows_clusters)) and not test.card.design_based:
         raise UnsupportedError(
             f"{where} takes rows as independent and equal. See design_based in blanketflow.list_ci_tests()."
+        )
+    kinds = {column.target_kind for column in table.one_of_each() if isinstance(column, TargetColumn)}
+    if groups is not None and (unknowing := next((kind for kind in kinds if not knows_clusters(kind)), None)):
+        raise UnsupportedError(
+            f"{where} takes rows of {unknowing} targets as independent. Remove groups, or give the null model of this "
+            "kind scores, and its card design_based."
         )
     of_rows = {"groups": groups, "within": within}
     numbers = [

@@ -94,7 +94,8 @@ class Card:
         Tests, and methods without one: whether more than `max_rows` rows are sampled, because models or functions are
         fitted, or rows are compared with each other.
     design_based : bool
-        Tests: whether p-values account for clusters and sampling weights of a `Design`.
+        Tests: whether p-values account for clusters and sampling weights of a `Design`. Kinds of targets: whether null
+        models have `scores` of rows, so that groups can be clusters.
     column_sets : bool
         Tests: whether X may be a set of columns, tested as one joint variable.
     column_by_column : bool

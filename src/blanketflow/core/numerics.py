@@ -52,6 +52,26 @@ def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
     return basis[:rank]
 
 
+def efficient_scores(scores: np.ndarray, information: np.ndarray, n_added: int) -> np.ndarray:
+    """Return the scores of rows by added parameters, less what those of the null model explain, (q, n).
+
+    `scores`, (p, n), are derivatives of each row's log likelihood at the fit of the null model, last by the `n_added`
+    parameters; `information`, (p, p), is minus the second derivative of their sum, or its expectation. The result is
+    scaled to variance 1 of the sums for independent rows. Directions without information are left out.
+
+    >>> efficient_scores(np.array([[1.0, 1.0, -2.0], [0.0, 2.0, 1.0]]), np.array([[4.0, 2.0], [2.0, 2.0]]), 1)
+    array([[-0.5,  1.5,  2. ]])
+    """
+    n_null = len(scores) - n_added
+    null, own, across = information[:n_null, :n_null], information[n_null:, n_null:], information[:n_null, n_null:]
+    slopes = np.linalg.pinv(null, hermitian=True) @ across
+    values, directions = np.linalg.eigh(own - across.T @ slopes)
+    # Much less information than that of one row is rounding: the null model leaves nothing to tell.
+    varies = values > 1e-10 * max(values.max(initial=0.0), 1.0)
+    whitening = directions[:, varies] / np.sqrt(values[varies])
+    return whitening.T @ (scores[n_null:] - slopes.T @ scores[:n_null])
+
+
 def pair_relations(y: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the correlations r of centred y, (n,), with columns, (m, n), and log(1 - r^2).
 

@@ -98,6 +98,27 @@ def _gather(design, first, last, predictors, tops, scales, sums, moments, square
 
 
 @njit
+def _sums(design, first, last, predictors):
+    """Return the sums of risk sets: with late entry of all event times, else empty ones to which rows are added."""
+    n_columns, is_late = design.shape[0], first.max() > 0
+    n_sums = 2 * (last[0] + 1) if is_late else 1
+    tops, scales, sums = np.full(n_sums, -1), np.full(n_sums, -np.inf), np.zeros(n_sums)
+    moments, squares = np.zeros((n_sums, n_columns)), np.zeros((n_sums, n_columns, n_columns))
+    if is_late:
+        _gather(design, first, last, predictors, tops, scales, sums, moments, squares)
+    return tops, scales, sums, moments, squares
+
+
+@njit
+def _predict(design, coefficients, predictors):
+    """Fill the linear predictors of rows."""
+    predictors[:] = 0.0
+    for j in range(len(coefficients)):
+        for i in range(len(predictors)):
+            predictors[i] += coefficients[j] * design[j, i]
+
+
+@njit
 def _plus(total, lost, term):
     """Return a sum and what rounding has taken from it, after one more term (Neumaier)."""
     larger = total + term
@@ -161,17 +182,9 @@ def _take(
 @njit
 def _log_likelihood(design, first, last, died, predictors, scale, sums, deaths, dead, gradient, hessian):
     """Fill gradient and Hessian, and of each event time what hazards need; return the partial log likelihood."""
-    n_columns, m, is_late = design.shape[0], len(deaths), first.max() > 0
-    n_sums = 2 * m if is_late else 1
-    tops, scales, totals = np.full(n_sums, -1), np.full(n_sums, -np.inf), np.zeros(n_sums)
-    moments, squares = np.zeros((n_sums, n_columns)), np.zeros((n_sums, n_columns, n_columns))
-    for j in range(n_columns):
-        gradient[j] = 0.0
-        for k in range(n_columns):
-            hessian[j, k] = 0.0
-    if is_late:
-        _gather(design, first, last, predictors, tops, scales, totals, moments, squares)
-    of_dead, squares_of_dead = np.empty(n_columns), np.empty((n_columns, n_columns))
+    tops, scales, totals, moments, squares = _sums(design, first, last, predictors)
+    m, is_late, of_dead, squares_of_dead = len(deaths), len(totals) > 1, np.empty_like(gradient), np.empty_like(hessian)
+    gradient[:], hessian[:] = 0.0, 0.0
     total, lost, start = 0.0, 0.0, 0
     for i in range(len(last)):
         if last[i] < 0:
@@ -261,12 +274,10 @@ def fit_cox(design, first, last, died, coefficients, hazards):
     """
     n_columns, n = design.shape
     m = last[0] + 1
-    predictors, trial, step = np.zeros(n), np.empty(n_columns), np.empty(n_columns)
+    predictors, trial, step = np.empty(n), np.empty(n_columns), np.empty(n_columns)
     scale, sums, deaths, dead = np.empty(m), np.empty(m), np.zeros(m, dtype=np.int64), np.empty(m)
     gradient, hessian = np.empty(n_columns), np.empty((n_columns, n_columns))
-    for j in range(n_columns):
-        for i in range(n):
-            predictors[i] += coefficients[j] * design[j, i]
+    _predict(design, coefficients, predictors)
     reached = _log_likelihood(design, first, last, died, predictors, scale, sums, deaths, dead, gradient, hessian)
     for _ in range(MAX_STEPS if n_columns else 0):
         for j in range(n_columns):
@@ -276,12 +287,9 @@ def fit_cox(design, first, last, died, coefficients, hazards):
             break
         best, size = reached, 1.0
         for _ in range(MAX_HALVINGS):
-            for i in range(n):
-                predictors[i] = 0.0
             for j in range(n_columns):
                 trial[j] = coefficients[j] + size * step[j]
-                for i in range(n):
-                    predictors[i] += trial[j] * design[j, i]
+            _predict(design, trial, predictors)
             reached = _log_likelihood(
                 design, first, last, died, predictors, scale, sums, deaths, dead, gradient, hessian
             )
@@ -306,19 +314,11 @@ def slopes_in_time(design, first, last, died, coefficients, times, score, inform
     The lower halves of `information`, (3, columns, columns), take those with factors of 1, `times` and its square.
     """
     n_columns, n = design.shape
-    is_late = first.max() > 0
-    n_sums = 2 * (last[0] + 1) if is_late else 1
-    tops, scales, totals = np.full(n_sums, -1), np.full(n_sums, -np.inf), np.zeros(n_sums)
-    moments, squares = np.zeros((n_sums, n_columns)), np.zeros((n_sums, n_columns, n_columns))
-    gradient, hessian = np.empty(n_columns), np.empty((n_columns, n_columns))
+    gradient, hessian, predictors, start = np.empty(n_columns), np.empty((n_columns, n_columns)), np.empty(n), 0
     of_dead, squares_of_dead = np.empty(n_columns), np.empty((n_columns, n_columns))
-    predictors = np.zeros(n)
-    for j in range(n_columns):
-        for i in range(n):
-            predictors[i] += coefficients[j] * design[j, i]
-    if is_late:
-        _gather(design, first, last, predictors, tops, scales, totals, moments, squares)
-    start = 0
+    _predict(design, coefficients, predictors)
+    tops, scales, totals, moments, squares = _sums(design, first, last, predictors)
+    is_late = len(totals) > 1
     for i in range(n):
         if last[i] < 0:
             break

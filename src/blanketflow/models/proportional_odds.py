@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -70,7 +69,7 @@ class ProportionalOddsRegression:
         columns, n_thresholds = PenalisedColumns(X), len(self.classes_) - 1
         start = np.zeros(n_thresholds + columns.rows.shape[1])
         start[:n_thresholds] = logit(np.cumsum(counts)[:-1] / len(codes))
-        likelihood = log_likelihood(columns.rows, codes, n_thresholds)
+        likelihood = LogLikelihood(columns.rows, codes, n_thresholds)
         penalty = np.where(np.arange(len(start)) < n_thresholds, 0.0, self.alpha)
         found = maximum(lambda at: likelihood(at).less(penalty, at), start, self.max_iter)
         self.scaler_ = columns.scaler
@@ -90,25 +89,37 @@ class ProportionalOddsRegression:
         return np.diff(up_to, axis=1, prepend=0.0, append=1.0)
 
 
-def log_likelihood(rows: np.ndarray, codes: np.ndarray, n_thresholds: int) -> Callable[[np.ndarray], Point]:
-    """Return the log likelihood of classes 0 .. `n_thresholds`, (n,), given rows, (n, d), as a function.
+class LogLikelihood:
+    """The log likelihood of classes 0 .. `n_thresholds`, (n,), given rows, (n, d), as a function.
 
     Its parameters are the thresholds and then the coefficients, as in `ProportionalOddsRegression`.
     """
-    # Each row lies between an upper and a lower threshold; classes at the ends have one of them.
-    upper, lower = (np.hstack([codes[:, None] == at + np.arange(n_thresholds), -rows]).astype(float) for at in (0, 1))
-    ends = codes == n_thresholds, codes == 0
 
-    def at(parameters: np.ndarray) -> Point:
-        above = np.where(ends[0], np.inf, upper @ parameters)
-        below = np.where(ends[1], -np.inf, lower @ parameters)
-        value, first, second = _log_probability(above, below)
+    def __init__(self, rows: np.ndarray, codes: np.ndarray, n_thresholds: int) -> None:
+        # Each row lies between an upper and a lower threshold; classes at the ends have one of them.
+        self._upper, self._lower = (
+            np.hstack([codes[:, None] == at + np.arange(n_thresholds), -rows]).astype(float) for at in (0, 1)
+        )
+        self._ends = codes == n_thresholds, codes == 0
+
+    def __call__(self, parameters: np.ndarray) -> Point:
+        """Return value, gradient and curvature."""
+        upper, lower = self._upper, self._lower
+        value, first, second = self._terms(parameters)
         gradient = upper.T @ first[0] + lower.T @ first[1]
         curvature = upper.T @ (second[0][:, None] * upper) + lower.T @ (second[1][:, None] * lower)
         mixed = upper.T @ (second[2][:, None] * lower)
         return Point(value, gradient, curvature + mixed + mixed.T)
 
-    return at
+    def of_rows(self, parameters: np.ndarray) -> np.ndarray:
+        """Return the gradient of each row, (n, n_thresholds + d)."""
+        _, (by_upper, by_lower), _ = self._terms(parameters)
+        return by_upper[:, None] * self._upper + by_lower[:, None] * self._lower
+
+    def _terms(self, parameters: np.ndarray) -> tuple[float, tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+        above = np.where(self._ends[0], np.inf, self._upper @ parameters)
+        below = np.where(self._ends[1], -np.inf, self._lower @ parameters)
+        return _log_probability(above, below)
 
 
 def _log_probability(

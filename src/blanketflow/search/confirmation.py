@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ci.clusters import Clusters
 from ..ci.multiple_testing import holm
 from ..ci.predictive.model_losses import cross_fitted
 from ..ci.splines.generalised_covariance import WIDTH, GeneralisedCovariance, generalised_covariance
@@ -27,13 +28,14 @@ from ..core.numerics import orthonormal_basis, standardised
 from ..core.prior import NO_GROUPS, group_of
 from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng, derive_seed
-from ..core.table import Column, Table
+from ..core.table import Column, Design, Table
 from ..models.base import class_probabilities
 from ..models.encode import design, moderate, moderated
 from ..selectors.base import FoldOutcome, worst_status
 from ..selectors.judged.portfolio import linear_model
 from ..selectors.learning import estimator_for, matrix_of
-from ..targets import get_target_kind
+from ..targets import NullModel, get_target_kind
+from ..targets.means import inverse
 from .aggregate import aggregate
 
 #: Family-wise error rate of the confirmation.
@@ -188,7 +190,8 @@ def ratios(
     From one regression of the target's kind on all members, by Wald's method with the dispersion of its tests. Ratios
     are per standard deviation of a number in these rows; of a column of two values for the larger against the smaller.
     NaN for classes and numbers as targets, labels of more levels, combinations of other members, and if there are fewer
-    rows or events than parameters. Without interval if rows are dependent, with equal numbers in `groups`, (n,).
+    rows or events than parameters. If rows are dependent, with equal numbers in `groups`, (n,), intervals are those of
+    `covariance_by_clusters`; without interval if the kind does not know groups.
     """
     found = dict.fromkeys(members, (math.nan,) * 3)
     kind = get_target_kind(target.target_kind) if isinstance(target, TargetColumn) else None
@@ -201,11 +204,13 @@ def ratios(
     if model.size <= len(basis) + model.n_own:
         return found
     slopes, covariance = model.slopes()
+    if groups is not None and len(np.unique(groups)) < len(groups):
+        covariance = (
+            covariance_by_clusters(model, groups, len(basis)) if kind.card.design_based else np.nan * covariance
+        )
     to_columns = np.linalg.pinv(basis @ columns.T)  # slopes of the basis to those of columns with variance 1
     is_told = np.abs((to_columns.T * (basis @ columns.T)).sum(axis=0) - 1.0) < ROUNDING
     slopes, errors = slopes @ to_columns.T, np.sqrt(np.vecdot(to_columns @ covariance, to_columns))
-    if groups is not None and len(np.unique(groups)) < len(groups):
-        errors[:] = math.nan
     for name, block in zip(members, encoded.blocks, strict=True):
         cells = encoded.matrix[:, block.start]
         if block.stop - block.start == 1 and is_told[block.start]:
@@ -215,6 +220,19 @@ def ratios(
             with np.errstate(over="ignore"):  # of a column that separates rows with and without events
                 found[name] = tuple(np.exp(step * np.array([slope, slope - width, slope + width])).tolist())
     return found
+
+
+def covariance_by_clusters(model: NullModel, groups: np.ndarray, n_slopes: int) -> np.ndarray:
+    """Return the covariance of the slopes of a regression, (k, k), if rows of equal numbers in `groups` are dependent.
+
+    It comes from the totals of their scores (Liang and Zeger 1986, doi:10.1093/biomet/73.1.13; for survival Lin and Wei
+    1989), times C / (C - k) for C groups; NaN without more groups than slopes.
+    """
+    clusters = Clusters(Design(clusters=groups), len(groups))
+    scores, information = model.scores(np.empty((0, len(groups))))
+    influence = (inverse(information) @ clusters.totals(scores))[len(information) - n_slopes :]
+    rest = clusters.n - n_slopes
+    return clusters.n / rest * influence @ influence.T if rest > 0 else np.full((n_slopes, n_slopes), math.nan)
 
 
 def result_columns(target: Column | None, splits: int = 1) -> list[str]:

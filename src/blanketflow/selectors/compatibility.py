@@ -14,7 +14,7 @@ from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import discover
 from ..core.results import CIResults
 from ..core.table import ENOUGH_CLUSTERS, SAMPLING, Column
-from ..targets import why_few
+from ..targets import knows_clusters, why_few
 from .base import Method
 
 #: The columns of each group of features, by its name.
@@ -160,12 +160,16 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None, task: str = "") -
     >>> why_groups_are_ignored(get_ci_test("cpi", permute="clusters"), 12)[:19]
     'there are 12 groups'
     """
-    if is_further_kind(task) and test.card.accepts(task):
-        return f"rows of one group stay together, but tests of {task} targets take all rows as independent"
-    if not (test.knows_clusters or test.card.design_based):
+    is_of_kind, known = is_further_kind(task) and test.card.accepts(task), ""
+    if is_of_kind and not knows_clusters(task):
+        known = f"no test of {task} targets knows groups"
+    elif not (test.knows_clusters or test.card.design_based):
+        known = "fisher-z, g2, chi2 and lr-mixed know groups, and tests that permute have permute"
+        known = "lr-mixed knows groups" if is_of_kind else known
+    if known:
         return (
             f"rows of one group stay together, but p-values of {test.card.id} take all rows as independent: they may "
-            "be too small. fisher-z, g2, chi2 and lr-mixed know groups, and tests that permute have permute"
+            f"be too small. {known}"
         )
     if n_groups is not None and n_groups < ENOUGH_CLUSTERS:
         groups = "there is 1 group" if n_groups == 1 else f"there are {n_groups} groups"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.cards import NUMERIC, REGRESSION, Card
+from ..core.cards import NUMERIC, REGRESSION, Card, is_further_kind
 from ..core.column import Column, TargetColumn
 from ..core.errors import ConfigError
 from ..core.printable import listed
@@ -22,6 +22,7 @@ __all__ = [
     "as_read",
     "checked_target",
     "get_target_kind",
+    "knows_clusters",
     "size_of",
     "why_few",
 ]
@@ -84,6 +85,15 @@ def size_of(target: Column) -> float:
     if not isinstance(target, TargetColumn):
         return float(target.n_rows)
     return get_target_kind(target.target_kind).size(target)
+
+
+def knows_clusters(task: str) -> bool:
+    """Return whether regressions of a kind of target have scores of rows, so that groups can be taken as clusters.
+
+    >>> knows_clusters("survival"), knows_clusters("regression")
+    (True, True)
+    """
+    return not is_further_kind(task) or get_target_kind(task).card.design_based
 
 
 def why_few(target: Column, of: str = "") -> str:

@@ -70,6 +70,15 @@ class NullModel(Protocol):
         """
         ...
 
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the derivatives of each row's log likelihood at this model's fit, (p, n), and the information, (p, p).
+
+        By parameters such as intercepts, then by the coefficients of the given predictors, last of the added ones. The
+        information is minus the second derivative of all rows, or its expectation. Needed if the card says
+        ``design_based``.
+        """
+        ...
+
     @abstractmethod
     def residuals(self) -> np.ndarray:
         """Return the score residual of each row under the null model: its derivative by the linear predictor.

@@ -15,7 +15,7 @@ from ..core.column_checks import identifier_kind
 from ..core.errors import DataError
 from .base import NullModel, TargetKind
 from .checks import LEVEL, finite_numbers, refuse_where, rows
-from .means import MeanRegression, inverse, mean_of_squares
+from .means import MeanRegression, inverse, mean_of_squares, scores_of_means
 
 #: Above this quantile of the standard normal distribution, the test of dispersion rejects Poisson counts: 0.05.
 OVERDISPERSED = 1.6448536269514722
@@ -99,6 +99,12 @@ class CountModel:
         dispersion = max(mean_of_squares(counts - means, variances, len(design)), 1.0)
         information = (means**2 / variances * design) @ design.T
         return self._coefficients[1 : len(design)], dispersion * inverse(information)[1:, 1:]
+
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
+        means, variances = self._moments(self._poisson.design, self._coefficients)
+        columns = np.vstack([self._poisson.design, added])
+        return scores_of_means(columns, self.residuals(), means**2 / variances)
 
     def excess_of_zeros(self) -> tuple[int, float, float]:
         """Return the number of zeros, how many are expected, and the p-value of so many.
@@ -194,6 +200,7 @@ class Count(TargetKind):
         reference="Cameron, Trivedi (1990), Journal of Econometrics 46, 347-364, doi:10.1016/0304-4076(90)90014-K",
         tasks=(COUNT,),
         effect="rate ratio",
+        design_based=True,
     )
     own: ClassVar[str] = "count"
     models: ClassVar[tuple[str, ...]] = ("poisson", "lightgbm")

@@ -53,6 +53,15 @@ class MeanRegression:
         return self.coefficients @ self.design + self.offset
 
 
+def scores_of_means(columns: np.ndarray, residuals: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of rows by the coefficients of columns, (p, n) both, and their expected information.
+
+    `residuals`, (n,), are derivatives of the log likelihood by the linear predictor, and `weights` minus the expected
+    second ones. A dispersion needs no part: if the mean is right, its scores have nothing in common with these.
+    """
+    return residuals * columns, (weights * columns) @ columns.T
+
+
 def inverse(information: np.ndarray) -> np.ndarray:
     """Return the inverse of an information matrix, (k, k); NaN if it is singular.
 

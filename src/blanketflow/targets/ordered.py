@@ -14,7 +14,7 @@ from ..core.column_checks import tokens
 from ..core.errors import DataError
 from ..core.in_yaml import in_yaml
 from ..core.printable import listed
-from ..models.proportional_odds import log_likelihood
+from ..models.proportional_odds import LogLikelihood
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_missing, refuse_where, rejected
 from .means import inverse
@@ -63,9 +63,15 @@ class ProportionalOddsModel:
         start = np.concatenate([self.coefficients, np.zeros(len(added))])
         return max(2.0 * (self._loss - self._fitted(np.vstack([self._design, added]), start)[0]), 0.0)
 
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
+        likelihood = LogLikelihood(np.vstack([self._design, added]).T, self.classes, self.n_own)
+        at = np.concatenate([self.coefficients, np.zeros(len(added))])
+        return likelihood.of_rows(at).T, likelihood(at).curvature
+
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
-        likelihood = log_likelihood(self._design.T, self.classes, self.n_own)
+        likelihood = LogLikelihood(self._design.T, self.classes, self.n_own)
         covariance = inverse(likelihood(self.coefficients).curvature)
         return self.coefficients[self.n_own :], covariance[self.n_own :, self.n_own :]
 
@@ -169,6 +175,7 @@ class Ordered(TargetKind):
         reference="McCullagh (1980), J. R. Statist. Soc. B 42, 109-142, doi:10.1111/j.2517-6161.1980.tb01109.x",
         tasks=(ORDERED,),
         effect="odds ratio",
+        design_based=True,
     )
     models: ClassVar[tuple[str, ...]] = ("proportional-odds", "lightgbm")
     regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = ProportionalOddsModel

@@ -13,7 +13,7 @@ from ..core.cards import NUMERIC, POSITIVE, Card
 from ..core.column import Column, TargetColumn
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_where
-from .means import MeanRegression, mean_of_squares
+from .means import MeanRegression, mean_of_squares, scores_of_means
 
 #: Numbers that look skewed span at least this factor, and their skewness is above this one.
 SPAN, SKEWED = 10.0, 1.0
@@ -60,6 +60,11 @@ class GammaModel:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
         own = self._regression
         return own.slopes(np.ones(len(own.y)), max(1.0 / self.shape, _pearson(own)))
+
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
+        columns = np.vstack([self._regression.design, added])
+        return scores_of_means(columns, self.residuals(), np.full(columns.shape[1], self.shape))
 
     def residuals(self) -> np.ndarray:
         """Return shape x (y / m - 1), (n,)."""
@@ -111,6 +116,7 @@ class Positive(TargetKind):
         reference="McCullagh, Nelder (1989), Generalized Linear Models, chapter 8, doi:10.1007/978-1-4899-3242-6",
         tasks=(POSITIVE,),
         effect="ratio of means",
+        design_based=True,
     )
     models: ClassVar[tuple[str, ...]] = ("gamma", "lightgbm")
     regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = GammaModel

@@ -14,7 +14,7 @@ from ..core.column import Column, TargetColumn
 from ..core.errors import DataError
 from .base import NullModel, TargetKind
 from .checks import finite_numbers, refuse_where, rows
-from .means import MeanRegression, mean_of_squares
+from .means import MeanRegression, mean_of_squares, scores_of_means
 
 #: Fewest different values of what looks like shares.
 FEWEST_VALUES = 10
@@ -50,6 +50,11 @@ class ShareModel:
         own, of_rows = self._regression, variances(self._regression)
         return own.slopes(of_rows, mean_of_squares(own.scores, of_rows, len(own.design)))
 
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
+        columns = np.vstack([self._regression.design, added])
+        return scores_of_means(columns, self.residuals(), variances(self._regression))
+
     def residuals(self) -> np.ndarray:
         """Return y - m, (n,)."""
         return self._regression.scores
@@ -73,6 +78,7 @@ class Share(TargetKind):
         "doi:10.1002/(SICI)1099-1255(199611)11:6<619::AID-JAE418>3.0.CO;2-1",
         tasks=(SHARE,),
         effect="odds ratio",
+        design_based=True,
     )
     models: ClassVar[tuple[str, ...]] = ("fractional-logit", "lightgbm")
     regression: ClassVar[Callable[[TargetColumn, np.ndarray], NullModel]] = ShareModel

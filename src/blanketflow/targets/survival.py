@@ -85,6 +85,12 @@ class CoxModel:
         found[self._order] = self._died - self._hazards
         return found
 
+    def scores(self, added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by all coefficients, of predictors `added` last, and their information."""
+        columns = np.vstack([self._predictors, added]).T
+        at = np.concatenate([self._coefficients, np.zeros(len(added))])
+        return self._sets.score_residuals(columns, at).T, self._sets.likelihood(columns, at).curvature
+
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of the predictors, (k,), and their covariance, (k, k)."""
         return self._coefficients, inverse(self._sets.likelihood(self._predictors.T, self._coefficients).curvature)
@@ -154,6 +160,7 @@ class Survival(TargetKind):
         "(1977), JASA 72, 557-565, doi:10.1080/01621459.1977.10480613",
         tasks=(SURVIVAL,),
         effect="hazard ratio",
+        design_based=True,
     )
     own: ClassVar[str] = "time"
     models: ClassVar[tuple[str, ...]] = ("cox", "lightgbm")

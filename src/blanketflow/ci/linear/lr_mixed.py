@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from ...core.cards import ASYMPTOTIC, CROSS_PRODUCTS, IMPUTATIONS, PAIRWISE, TARGET_KINDS, Card
+from ...core.column import TargetColumn
 from ...core.column_checks import with_flags
-from ...core.numerics import is_rounded_away
+from ...core.numerics import efficient_scores, is_rounded_away
 from ...core.parameters import choice, number
 from ...core.results import CIResults
 from ...core.table import Design, Table, is_complex
+from ...targets import knows_clusters
 from ..base import CITest, constant_results, unreliable_rule
-from ..clusters import Clusters, judged, spread
+from ..clusters import Clusters
 from ..effect import NATS, nats_per_row
-from ..engines import Candidate, columns_of
+from ..engines import Candidate, Engine, columns_of
 from ..feature_groups import smallest_of
 from ..pooling import pooled_p_values
 from ..tails import chi2_tail, f_greater, rao_f
-from ..target_regressions import Part, TargetRegressions, target_of_kind
+from ..target_regressions import Null, Part, TargetRegressions, target_of_kind
 from .fisher_z import FisherZEngine
 from .regressions import (
     Regressed,
@@ -316,11 +318,8 @@ class LRMixedByClusters(LRMixedEngine):
         return super()._compare(pairs, rank, n_levels)
 
     def _direction(self, response: Any, added: np.ndarray, dof: int, rest: int) -> Direction:
-        totals = self._clusters.totals(scores(response, added))
-        squared, n_given = np.sum(totals.sum(axis=-1) ** 2), self._clusters.n_costly(response.rank_given)
-        found = judged(np.array([squared]), spread(totals[np.newaxis], n_given), self._clusters.n - 1.0 - n_given)
-        p_value, log_p = (float(values[0]) for values in found)
-        return Direction(response.likelihood_ratio(added), dof, rest, (p_value, log_p))
+        tail = self._clusters.p_of_scores(scores(response, added), response.rank_given)
+        return Direction(response.likelihood_ratio(added), dof, rest, tail)
 
     def _tails(
         self, directions: Sequence[Direction], statistic: np.ndarray, dof: np.ndarray
@@ -340,15 +339,9 @@ def scores(response: Variable, added: np.ndarray) -> np.ndarray:
     probabilities = (probabilities / probabilities.sum(axis=0))[1:]
     rests = (response.classes == np.arange(1, n_others + 1)[:, np.newaxis]) - probabilities
     more = response.of_variance_1(added)
-    of_null, of_added = (_by_equation(weights * rests, columns) for columns in (design, more))
+    of_columns = np.vstack([_by_equation(weights * rests, columns) for columns in (design, more)])
     blocks = [[_information(a, b, weights, probabilities) for b in (design, more)] for a in (design, more)]
-    (null, across), (_, own) = blocks
-    slopes = np.linalg.pinv(null, hermitian=True) @ across
-    values, directions = np.linalg.eigh(own - across.T @ slopes)
-    # Much less information than that of one row is rounding: the given columns separate the classes.
-    varies = values > 1e-10 * max(values.max(initial=0.0), 1.0)
-    whitening = directions[:, varies] / np.sqrt(values[varies])
-    return whitening.T @ (of_added - slopes.T @ of_null)
+    return efficient_scores(of_columns, np.block(blocks), n_others * len(more))
 
 
 def _by_equation(rests: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -377,6 +370,27 @@ class LinearTargetRegressions(TargetRegressions):
     def parts(self, columns: tuple[int, ...]) -> list[Part]:
         """Return the predictors of columns as one part."""
         return [Part(np.vstack([predictors(self.table[column]) for column in columns]), 1.0)]
+
+
+class LinearTargetRegressionsByClusters(LinearTargetRegressions):
+    """The same for clustered rows: p-values are those of score tests from totals of clusters, as in
+    `LRMixedByClusters`.
+    """
+
+    def __init__(self, table: Table, at: int, prepare: Callable[[Table], Engine], *rule: Any) -> None:
+        super().__init__(table, at, prepare, *rule)
+        self._clusters = Clusters(cast(Design, table.design), table.n_rows)
+
+    def _enough(self, null: Null, n_added: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        reliable, made = super()._enough(null, n_added)
+        has_rest = self._clusters.n - 1 > self._clusters.n_costly(len(null.basis))
+        return reliable & has_rest, made & has_rest
+
+    def _tails(
+        self, null: Null, added: Sequence[np.ndarray], statistic: np.ndarray, dof: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        of_rows = [efficient_scores(*null.model.scores(functions), len(functions)) for functions in added]
+        return np.array([self._clusters.p_of_scores(scores, len(null.basis)) for scores in of_rows]).reshape(-1, 2).T
 
 
 @dataclass
@@ -420,8 +434,7 @@ class LRMixed(RegressionTest):
     has one, and is compared with chi-square. Given other tests, the target enters by covariates: the event and the
     cumulative hazard, log(1 + rate), the classes, the share, or the logarithm. What counts per parameter, in place of
     rows, are the events of survival, the sum of counts if that is smaller than the rows, and the rows of ordered
-    classes, fewer the more of them are in one class. Sampling weights are refused, and clusters are taken as
-    independent rows.
+    classes, fewer the more of them are in one class. Sampling weights are refused; clusters are known as below.
 
     With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
     totals of clusters (`clusters.py`); `statistic`, `dof` and `reliable` are those of as many independent rows.
@@ -460,9 +473,9 @@ class LRMixed(RegressionTest):
         """Return the engine; neither `seed` nor `target` is used."""
         table = with_flags(table)
         if (at := target_of_kind(table)) is not None:
-            return LinearTargetRegressions(
-                table, at, self._of_ordinary, self.min_samples_per_parameter, self.unreliable
-            )
+            by_clusters = is_complex(table.design) and knows_clusters(cast(TargetColumn, table[at]).target_kind)
+            regressions = LinearTargetRegressionsByClusters if by_clusters else LinearTargetRegressions
+            return regressions(table, at, self._of_ordinary, self.min_samples_per_parameter, self.unreliable)
         return self._of_ordinary(table)
 
     def _of_ordinary(self, table: Table) -> Any:
