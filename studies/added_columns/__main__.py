@@ -25,7 +25,7 @@ from blanketflow.core.limits import LimitReached
 from studies.added_columns.methods import METHODS, MOST_SECONDS, Chosen, chosen, seed_of
 from studies.added_columns.page import write_page
 from studies.added_columns.tables import Made, Task, held_back, make, tasks
-from studies.shared.in_parts import own_seconds
+from studies.shared.in_parts import count_cpu_time, own_seconds
 
 RAW = Path(__file__).parent / "results" / "answers.parquet"
 JUDGES = ("boosted", "mlp")
@@ -43,6 +43,7 @@ def main() -> None:
         if not (Path(folder) / "catalogue.json").is_file():
             sys.exit("Set BLANKETFLOW_DATA to the folder of data sets, which has catalogue.json.")
         warnings.simplefilter("ignore")  # unreliable tests and networks that have not converged are what is compared
+        count_cpu_time()
         run(Path(folder), asked.methods, time.monotonic() + 60 * asked.minutes)
     write_page(pd.read_parquet(RAW))
 

@@ -13,7 +13,7 @@ from studies.added_columns.first_layer import group_lasso
 from studies.added_columns.tables import Made
 from studies.answer.competitors import forest, univariate
 
-#: CPU or wall seconds that a method of ours has for a table; others are ended a little later.
+#: CPU seconds that a method of ours has for a table; a method that does not stop by itself is ended half as late again.
 MOST_SECONDS = 60.0
 ALL, ORIGINAL = "all columns", "original columns"
 #: Methods of ours that choose the number themselves, and rankings, which are asked for a number.

@@ -71,7 +71,7 @@ def cells_table(of: pd.DataFrame) -> str:
     lines = [row(*heads), row(*["---"] * len(heads))]
     for method in _in_order(of, [name for name in METHODS if name != ORIGINAL], "precision"):
         own = of[of["method"] == method]
-        means = own.groupby(["setting", "share"])["precision"].mean()
+        means = own.groupby(["setting", "share"])["precision"].mean().dropna()
         lines.append(
             row(
                 method,
@@ -120,7 +120,7 @@ def losses_table(found: pd.DataFrame) -> str:
     """Return the tasks on which `auto` loses most to the original columns, with what it and the best other keep."""
     of = _with_differences(found, "own")
     at = _with_differences(found, "at_number").set_index(["task", "method"])["mean"].unstack()
-    others = at.drop(columns=[ORIGINAL, "auto"])
+    others = at[[name for name in METHODS if name not in (ALL, ORIGINAL, "auto")]]
     lost = of[of["method"] == "auto"].sort_values("mean").head(N_NAMED)
     heads = ("task", "rows", "original columns", "kept", "of them original", *JUDGES.values())
     heads += ("mean of both", "best other at the original number", "its mean")
@@ -146,7 +146,7 @@ def chart(of: pd.DataFrame) -> alt.FacetChart:
     means["whose"] = means["method"].map(_whose)
     order = list(means.groupby("method")["precision"].mean().sort_values(ascending=False).index)
     base = alt.Chart(means).encode(
-        alt.X("precision:Q", title="share of original columns among those kept").scale(domain=[0, 1]),
+        alt.X("precision:Q", title="share of kept that is original").scale(domain=[0, 1]),
         alt.Y("method:N", sort=order, title=None),
         alt.Color("whose:N", title=None).scale(domain=list(WHOSE), range=list(WHOSE.values())),
         alt.Shape("added:N", title=None),

@@ -113,3 +113,28 @@ def test_the_page_is_made_of_the_results():
     made = page.blocks(pd.read_parquet(page.FOLDER / "results" / "answers.parquet"))
     assert renewed(text, made, "the page") == text, "run python -m studies.added_columns --page"
     assert all(f"`{method}`" in text or method in text for method in METHODS)
+
+
+def test_the_tables_of_the_page_by_hand():
+    rows = [
+        {"task": f"{name} random 0.5", "dataset": name, "setting": RANDOM, "share": 0.5, "method": method}
+        | {"is_held_back": False, "n_original": 4, "seconds": 2.0, "n_rows": 9, "status": "ok"}
+        | {"at_number_kept": 4.0, "at_number_hits": 4.0, "at_number_boosted": 0.9, "at_number_mlp": 0.7}
+        | dict.fromkeys(("own_kept", "own_hits", "own_boosted", "own_mlp"), np.nan)
+        for name in ("one", "two")
+        for method in METHODS
+    ]
+    raw = pd.DataFrame([*rows, rows[0] | {"task": "three random 0.5", "dataset": "three"}])  # which not all were asked
+    of = (raw["method"] == "auto") & (raw["dataset"] == "two")
+    raw.loc[of, ["at_number_hits", "own_kept", "own_hits", "own_boosted", "own_mlp"]] = 2.0, 5.0, 2.0, 0.8, 0.4
+    found = page.whole(raw)
+    assert set(found["dataset"]) == {"one", "two"}
+    precision = page.cells_table(
+        found.assign(precision=found["at_number_hits"] / 4, recall=found["at_number_hits"] / 4)
+    )
+    assert "| auto | 0.75 |  |  |  |  |  | 0.75 | 0.75 |" in precision
+    assert "| F test | 1.00 |  |  |  |  |  | 1.00 | 1.00 |" in precision
+    assert "| auto | 1 | 125% | 0.40 | 0.50 | 0 | -0.100 | -0.300 | 2 |" in page.own_table(found)
+    assert "| two random 0.5 | 9 | 4 | 5 | 2 | -0.100 | -0.300 | -0.200 | hiton-mb | +0.000 |" in page.losses_table(
+        found
+    )
