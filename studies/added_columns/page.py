@@ -11,6 +11,7 @@ from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE
 from blanketflow.reporting.plots.theme import svg_on_white
 from studies.added_columns.methods import ALL, METHODS, ORIGINAL, RANKINGS, SEARCHES
 from studies.added_columns.tables import SETTINGS, SHARES
+from studies.shared.how_good import say
 from studies.shared.over_data_sets import beside
 from studies.shared.page import row, write
 
@@ -28,6 +29,9 @@ def write_page(raw: pd.DataFrame, page: Path = PAGE) -> None:
     write(page, blocks(raw))
     drawing = svg_on_white(chart(_at_number(whole(raw))))
     (page.parent / "added-columns.svg").write_text(drawing, encoding="utf-8")
+    if page == PAGE:
+        sentence, other = sentences(raw)
+        say("added columns", sentence, page="studies/added_columns/README.md", more=[other])
 
 
 def blocks(raw: pd.DataFrame) -> dict[str, str]:
@@ -62,6 +66,21 @@ def counts(found: pd.DataFrame) -> str:
         f"{n_tasks} tasks of {n_sets} sets, {of_half} of them of sets held back; {len(found):,} answers in "
         f"{minutes:.0f} CPU minutes, {without} without an answer."
     )
+
+
+def sentences(raw: pd.DataFrame) -> tuple[str, str]:
+    """Return which columns `auto` keeps, and its scores."""
+    found = whole(raw)
+    means = _at_number(found).groupby("method")["precision"].mean()
+    n_sets, share, chance = found["dataset"].nunique(), means["auto"], means[ALL]
+    first = (
+        f"With noise, copies or products added to {n_sets} public tables, {share:.0%} of what `auto` keeps is original "
+        f"({chance:.0%} by chance)."
+    )
+    scores = _with_differences(found, "own").groupby("method")[list(JUDGES)].mean().loc["auto"]
+    every = _with_differences(found, "at_number").groupby("method")[list(JUDGES)].mean().loc[ALL]
+    parts = [f"{scores[judge]:+.3f} by {JUDGES[judge]} ({every[judge]:+.3f} with all columns)" for judge in JUDGES]
+    return first, f"Its scores less those of the original columns are {' and '.join(parts)}."
 
 
 def cells_table(of: pd.DataFrame) -> str:
