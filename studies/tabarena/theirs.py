@@ -230,7 +230,7 @@ def _loss(given: Given) -> Callable[[list[int]], float]:
     y = given.classes if given.is_class else given.target
 
     def loss(columns: list[int]) -> float:
-        model = (LGBMClassifier if given.is_class else LGBMRegressor)(N_TREES, n_jobs=1, verbose=-1)
+        model = (LGBMClassifier if given.is_class else LGBMRegressor)(n_estimators=N_TREES, n_jobs=1, verbose=-1)
         model.fit(given.numbers[np.ix_(learn, columns)], y[learn])
         asked = given.numbers[np.ix_(ask, columns)]
         if given.is_class:
@@ -308,7 +308,7 @@ def _inconsistency(codes: np.ndarray, classes: np.ndarray) -> float:
 
 
 def interact(given: Given) -> list[int]:
-    """INTERACT (Zhao and Liu 2009): columns without which no rows become inconsistent are removed, the weakest first."""
+    """INTERACT (Zhao and Liu 2009): columns without which rows stay consistent are removed, the weakest first."""
     ranked = best_first([_uncertainty(column, given.classes) for column in given.codes.T])
     kept, removed = list(ranked), []
     now = _inconsistency(given.codes[:, kept], given.classes)
