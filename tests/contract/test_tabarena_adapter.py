@@ -90,6 +90,16 @@ def test_of_a_method_without_a_limit_the_first_features_are_kept():
     assert len(whole) == 3 and fitted("hiton-mb", 2, fill=False)[1] == whole[:2]
 
 
+@pytest.mark.parametrize("is_number", [True, False])
+@pytest.mark.parametrize("method", [name for name, one in CLASSES.items() if one.limited_by])
+def test_methods_that_are_told_the_limit_keep_it_themselves(method, is_number):
+    X, y = table(is_number)
+    limit = {CLASSES[method].limited_by: 2}
+    task = "regression" if is_number else "classification"
+    found = bf.get_selector(method, missing="impute", task=task, time_limit=60, **limit).fit(X, y)
+    assert len(found.selected_features_) <= 2
+
+
 def test_no_more_than_the_limit_is_asked_of_columns():
     with pytest.raises(ValueError, match="nothing to select"):
         fitted("jmi", 6)
