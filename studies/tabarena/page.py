@@ -325,7 +325,7 @@ def stability_chart(raw: pd.DataFrame, scores: pd.DataFrame) -> alt.LayerChart:
     steady = stabilities(raw)
     means = steady.groupby("method")["stability"].mean()
     ranks = mean_ranks(_of(scores, "all", MIDDLE))
-    shown = pd.DataFrame({"stability": means, "rank": ranks.reindex(means.index)}).dropna()
+    shown = pd.DataFrame({"stability": means, "rank": ranks.reindex(means.index)}).dropna().astype(float)
     shown["named"] = apart(shown["rank"], shown["stability"]) | shown.index.isin(OURS)
     shown["kind"] = ["auto" if m == "auto" else "ours" if m in OURS else "TabArena's" for m in shown.index]
     base = alt.Chart(shown.rename_axis("selector").reset_index()).encode(
