@@ -100,8 +100,9 @@ def measure(what: str, name: str, of: int, missing: list[str], limit: float) -> 
         X = X[[varies[at] for at in rng.permutation(len(varies))]]
     judged: dict[frozenset[str], list[float]] = {}
     for method in missing:
+        found = []
         for one in selected(method, what, X, y, data.is_class, seed, limit):
-            found = {"round": what, "set": name, "of": of, "method": method, "d": X.shape[1], **one}
+            found.append({"round": what, "set": name, "of": of, "method": method, "d": X.shape[1], **one})
             if what == "score":
                 features, n = one["features"], one["selected"]
                 of_sets = {"": features} | ({"own ": features[:n]} if n is not None else {})
@@ -111,9 +112,10 @@ def measure(what: str, name: str, of: int, missing: list[str], limit: float) -> 
                         kept = data.X[sorted(chosen, key=list(data.X).index)]
                         judged[key] = scores(kept, data.y, data.is_class, learn, ask)
                     rounded = [round(score, 4) for score in judged[key]]
-                    found |= {prefix + judge: score for judge, score in zip(JUDGES, rounded, strict=True)}
-            with ROWS.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(found) + "\n")
+                    found[-1] |= {prefix + judge: score for judge, score in zip(JUDGES, rounded, strict=True)}
+        # All at once: what is there of a method counts as whole.
+        with ROWS.open("a", encoding="utf-8") as stream:
+            stream.write("".join(json.dumps(one) + "\n" for one in found))
 
 
 def selected(
