@@ -41,8 +41,6 @@ NOT_NESTED = {"auto", "MarkovBlanket"}
 #: Rounds: what is done, and which split, bootstrap sample, or share of copies in percent.
 ROUNDS = [("score", 0), ("noise", 100), ("bootstrap", 0), ("bootstrap", 1), ("bootstrap", 2), ("score", 1)]
 ROUNDS += [("noise", 50), ("noise", 75), ("bootstrap", 3), ("score", 2)]
-#: The number of features, by its place among the five, at which those that are not nested are asked on altered tables.
-MIDDLE = 2
 
 
 def main() -> None:
@@ -130,7 +128,7 @@ def selected(
         yield {"budget": None, "size": X.shape[1], "features": list(X), "selected": None, "at_random": 0, "seconds": 0}
     elif method in CLASS_OF:
         nested = method not in NOT_NESTED
-        asked = range(len(sizes)) if nested or what == "score" else [MIDDLE]
+        asked = range(len(sizes)) if nested or what == "score" else [interface.MIDDLE]
         fits: dict[int, Any] = {}
         for place in asked:
             size = sizes[-1] if nested else sizes[place]

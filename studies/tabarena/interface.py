@@ -19,6 +19,9 @@ import pandas as pd
 #: Where TabArena has the class, and how many limits it sets a data set.
 PATH, N_BUDGETS = "tabarena.benchmark.feature_selection_methods.abstract.abstract_feature_selector", 5
 
+#: Which of them, from 0, all selectors are asked on altered tables.
+MIDDLE = 2
+
 
 class AbstractFeatureSelector:
     """The base class of selectors."""

@@ -19,15 +19,13 @@ from studies.shared.over_data_sets import apart
 from studies.shared.page import row, write
 from studies.tabarena import theirs
 from studies.tabarena.data import CLASSES, NUMBERS, halves, read
-from studies.tabarena.interface import N_BUDGETS
+from studies.tabarena.interface import MIDDLE, N_BUDGETS
 from studies.tabarena.judges import JUDGES
 
 HERE = Path(__file__).parent
 RAW, PAGE = HERE / "results" / "tabarena.parquet", HERE / "README.md"
 THEIRS = [*theirs.WAYS, "Consistency", *theirs.AS_OURS]
 OURS = ["auto", "hiton-mb", "iamb", "stmb"]
-#: The number of features, by its place, at which all selectors are asked on altered tables.
-MIDDLE = 2
 HALVES = ("all", "tuning", "held back")
 
 
@@ -157,26 +155,29 @@ def places_table(scores: pd.DataFrame) -> str:
 
 def aims(raw: pd.DataFrame, scores: pd.DataFrame) -> str:
     """Return what was aimed at, and what came out."""
-    lines = []
-    for half in HALVES:
+    lines = [
+        f"`auto`, filled and alone among {len(THEIRS)} selectors of TabArena, has these places by mean rank at five "
+        "numbers of features:",
+        "",
+    ]
+    for half, named in zip(HALVES, ("all sets", "half for tuning", "half held back"), strict=True):
         places = [place(_of(scores, half, b), "auto")[0] for b in range(N_BUDGETS)]
-        met = sum(at <= 3 for at in places)
-        told = ", ".join(map(str, places))
-        lines.append(f"- Sets of {half}: alone among {len(THEIRS)} selectors of TabArena, `auto` filled is at places "
-                     f"{told} at the five numbers of features. It is among the first three at {met} of 5.")  # fmt: skip
+        n_met = sum(at <= 3 for at in places)
+        lines.append(f"- {named}: {', '.join(map(str, places))}; among the first three at {n_met} of 5")
+    lines.append("")
     noise = own_noise(raw)
     if len(noise):
         told = [
             f"{100 * part['share'].mean():.1f} % with {of} % of copies" for of, part in noise.loc["auto"].groupby("of")
         ]
-        lines.append(f"- Unfilled, of what `auto` keeps is noise, in the mean over sets: {'; '.join(told)}.")
+        lines.append(f"Unfilled, of what `auto` keeps is noise, in the mean over sets: {'; '.join(told)}.")
     steady = stabilities(raw)
     if len(steady):
         means = steady.groupby("method")["stability"].mean()
         own = steady_places(means, scores)
-        lines.append(f"- Stability of `auto` at the middle number: {means['auto']:.2f}; the median of the selectors "
+        lines.append(f"Stability of `auto` at the middle number: {means['auto']:.2f}; the median of the selectors "
                      f"whose mean score is no lower is {own:.2f}, of all {means.median():.2f}.")  # fmt: skip
-    return "\n".join(lines).replace("Sets of all", "All sets")
+    return "\n".join(lines)
 
 
 def steady_places(means: pd.Series, scores: pd.DataFrame) -> float:
