@@ -47,7 +47,10 @@ def write_page(rows: Path) -> None:
         "seconds": seconds_table(raw),
     }
     write(PAGE, blocks)
-    for name, chart in {"ranks": ranks_chart(scores), "stability": stability_chart(raw, scores)}.items():
+    charts = {"ranks": ranks_chart(scores)}
+    if len(stabilities(raw)):
+        charts["stability"] = stability_chart(raw, scores)
+    for name, chart in charts.items():
         (HERE / f"tabarena-{name}.svg").write_text(svg_on_white(chart), encoding="utf-8")
 
 
@@ -96,7 +99,7 @@ def run_of(raw: pd.DataFrame, scores: pd.DataFrame) -> str:
     splits = raw[(raw["round"] == "score") & raw["set"].isin(sets)].groupby("set")["of"].nunique()
     lines = [
         f"{len(sets)} of {len(CLASSES) + len(NUMBERS)} sets, {n['tuning']} of the half for tuning and "
-        f"{n['held back']} held back. {splits.min()} to {splits.max()} splits a set. {len(THEIRS)} of TabArena's 29 "
+        f"{n['held back']} held back. {splits.min()} to {splits.max()} splits of each. {len(THEIRS)} of TabArena's 29 "
         "selectors.",
         "",
         *_head("set", "half", "rows selected by", "columns", "score"),
@@ -106,6 +109,8 @@ def run_of(raw: pd.DataFrame, scores: pd.DataFrame) -> str:
         of_set = raw[(raw["round"] == "score") & (raw["set"] == name)]
         n_rows = min(len(data.y) - min(len(data.y) // 3, 1000), 600)
         lines.append(row(name, halves()[name], n_rows, of_set["d"].max(), "ROC AUC" if data.is_class else "R²"))
+    missing = sorted({*CLASSES, *NUMBERS} - {*sets})
+    lines += ["", f"Not run on all: {', '.join(missing)}."] if missing else []
     altered = raw[raw["round"] != "score"].groupby(["round", "of"])["set"].nunique()
     said = [f"{of} % of copies on {n}" for (what, of), n in altered.items() if what == "noise"]
     samples = [str(n) for (what, _), n in altered.items() if what == "bootstrap"]
