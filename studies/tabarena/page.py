@@ -35,6 +35,7 @@ def write_page(rows: Path) -> None:
     RAW.parent.mkdir(exist_ok=True)
     raw.to_parquet(RAW, index=False, compression="zstd")
     scores = judged(raw)
+    raw = raw[(raw["round"] != "score") | raw["set"].isin(scores.index.unique("set"))]
     blocks = {
         "run": run_of(raw, scores),
         "aims": aims(raw, scores),
@@ -99,7 +100,7 @@ def run_of(raw: pd.DataFrame, scores: pd.DataFrame) -> str:
     splits = raw[(raw["round"] == "score") & raw["set"].isin(sets)].groupby("set")["of"].nunique()
     lines = [
         f"{len(sets)} of {len(CLASSES) + len(NUMBERS)} sets, {n['tuning']} of the half for tuning and "
-        f"{n['held back']} held back. {splits.min()} to {splits.max()} splits of each. {len(THEIRS)} of TabArena's 29 "
+        f"{n['held back']} held back. Splits of each set: {splits.min()} to {splits.max()}. {len(THEIRS)} of TabArena's 29 "
         "selectors.",
         "",
         *_head("set", "half", "rows selected by", "columns", "score"),
