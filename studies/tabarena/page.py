@@ -100,8 +100,8 @@ def run_of(raw: pd.DataFrame, scores: pd.DataFrame) -> str:
     splits = raw[(raw["round"] == "score") & raw["set"].isin(sets)].groupby("set")["of"].nunique()
     lines = [
         f"{len(sets)} of {len(CLASSES) + len(NUMBERS)} sets, {n['tuning']} of the half for tuning and "
-        f"{n['held back']} held back. Splits of each set: {splits.min()} to {splits.max()}. {len(THEIRS)} of TabArena's 29 "
-        "selectors.",
+        f"{n['held back']} held back. Every set has {splits.min()} split or more. {len(THEIRS)} of "
+        "TabArena's 29 selectors.",
         "",
         *_head("set", "half", "rows selected by", "columns", "score"),
     ]
