@@ -27,7 +27,13 @@ from studies.tabarena.judges import JUDGES, scores
 
 ROWS = Path(__file__).parents[2] / "results" / "tabarena" / "rows.jsonl"
 #: Of ours beside those that TabArena has too: the adapter's class of each.
-OURS = {"auto": "AutoSelector", "hiton-mb": "HITONMBSelector", "iamb": "IAMBSelector", "stmb": "STMBSelector"}
+OURS = {
+    "auto": "AutoSelector",
+    "auto, exact": "AutoExactSelector",
+    "hiton-mb": "HITONMBSelector",
+    "iamb": "IAMBSelector",
+    "stmb": "STMBSelector",
+}
 CLASS_OF = OURS | {
     "CMIM": "CMIMSelector",
     "DISR": "DISRSelector",
@@ -37,7 +43,7 @@ CLASS_OF = OURS | {
     "ReliefF": "ReliefSelector",
 }
 #: Methods whose answer at one number of features does not begin with that at a smaller one.
-NOT_NESTED = {"auto", "MarkovBlanket"}
+NOT_NESTED = {"auto", "auto, exact", "MarkovBlanket"}
 #: Rounds: what is done, and which split, bootstrap sample, or share of copies in percent.
 ROUNDS = [("score", 0), ("noise", 100), ("bootstrap", 0), ("bootstrap", 1), ("bootstrap", 2), ("score", 1)]
 ROUNDS += [("noise", 50), ("noise", 75), ("bootstrap", 3), ("score", 2)]

@@ -94,6 +94,8 @@ def _selector(name: str, method: str, limited_by: str | None = None) -> type[Bla
 
 
 AutoSelector = _selector("AutoSelector", "auto", "max_features")
+#: The best set of exactly as many features as are asked for, in place of the smallest one that loses nothing.
+AutoExactSelector = _selector("AutoExactSelector", "auto", "n_features")
 
 # Rankings.
 BAHSICSelector = _selector("BAHSICSelector", "bahsic", "n_features")

@@ -166,7 +166,10 @@ class Auto(Method):
         nothing = judged.losses[judged.candidates.index((NONE, 0))] if judged.metric in BY_GAIN else None
         chosen = int(answers[smallest_set(*sets, nothing=nothing)])
         counts = np.zeros(len(judged.candidates))
-        counts[answers] = shares(*sets, nothing=nothing)
+        if self.n_features:  # features that are common to several sets of one size may say the same
+            counts[chosen] = 1.0
+        else:
+            counts[answers] = shares(*sets, nothing=nothing)
         kept, frequency = judged.kept(counts, judged.sizes[chosen])
         first = np.argsort(~np.isin(kept, included), kind="stable")
         fits = first[np.cumsum(widths[kept[first]]) <= most]  # of several sets, some with smaller groups of features
