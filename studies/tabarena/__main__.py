@@ -26,6 +26,7 @@ from studies.tabarena.data import in_turn, read, rows_of
 from studies.tabarena.judges import JUDGES, scores
 
 ROWS = Path(__file__).parents[2] / "results" / "tabarena" / "rows.jsonl"
+RAW = Path(__file__).parent / "results" / "tabarena.parquet"
 #: Of ours beside those that TabArena has too: the adapter's class of each.
 OURS = {
     "auto": "AutoSelector",
@@ -84,7 +85,13 @@ def methods(what: str) -> list[str]:
 
 
 def lines() -> list[dict[str, Any]]:
-    """Return what was measured."""
+    """Return what was measured; on a machine that has not measured yet, it is that of the raw results."""
+    if not ROWS.exists() and RAW.exists():
+        raw = pd.read_parquet(RAW)
+        stored = raw.assign(features=raw["features"].str.split(" ")).astype(object)
+        found = [{name: value for name, value in one.items() if name == "features" or pd.notna(value)} for one in
+                 stored.to_dict("records")]  # fmt: skip
+        ROWS.write_text("".join(json.dumps({"budget": None, "selected": None} | one) + "\n" for one in found))
     text = ROWS.read_text(encoding="utf-8") if ROWS.exists() else ""
     return [json.loads(line) for line in text.splitlines()]
 
