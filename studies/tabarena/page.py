@@ -200,12 +200,15 @@ def sentences(raw: pd.DataFrame, scores: pd.DataFrame) -> tuple[str, str]:
     at = place(_of(scores, "all", None), EXACT)[0]
     n_sets = len(scores.index.unique("set"))
     n = len(THEIRS) + 1
-    first = f"By TabArena's protocol, `auto` with `n_features` has place {at} among {n} selectors on {n_sets} sets."
+    first = (
+        f"By TabArena's protocol, `auto` with `n_features` has place {at} among {n} selectors on {n_sets} sets; most "
+        "differences are not significant."
+    )
     places = [str(place(_of(scores, "all", b), EXACT)[0]) for b in range(N_BUDGETS)]
     share = own_noise(raw).loc[FILLED]["share"].mean()
     return first, (
-        f"At the five numbers of features its places are {', '.join(places)}; few selectors differ significantly. If it "
-        f"chooses the number, {share:.0%} of what it keeps are shuffled copies."
+        f"At the five numbers of features its places are {', '.join(places)}. If it chooses the number, {share:.0%} of "
+        "what it keeps are shuffled copies."
     )
 
 
