@@ -110,10 +110,12 @@ MIMSelector = _selector("MIMSelector", "mim", "n_features")
 MIMRSelector = _selector("MIMRSelector", "mimr", "n_features")
 MRISelector = _selector("MRISelector", "mri", "n_features")
 MRMRSelector = _selector("MRMRSelector", "mrmr", "n_features")
+OneRuleSelector = _selector("OneRuleSelector", "one-rule", "n_features")
 RelaxMRMRSelector = _selector("RelaxMRMRSelector", "relax-mrmr", "n_features")
 ReliefSelector = _selector("ReliefSelector", "relief", "n_features")
 RelievedSelector = _selector("RelievedSelector", "relieved", "n_features")
 SPFSLARSelector = _selector("SPFSLARSelector", "spfs-lar", "n_features")
+VarianceSelector = _selector("VarianceSelector", "variance", "n_features")
 
 # Causal methods.
 FastIAMBSelector = _selector("FastIAMBSelector", "fast-iamb")
