@@ -117,7 +117,10 @@ def counts(rows: pd.DataFrame) -> str:
     """Return in words how much was run."""
     hours = rows["seconds"].fillna(60).sum() / 3600
     n_tasks, n_held_back = rows["task"].nunique(), rows.loc[rows["is_held_back"], "task"].nunique()
-    return f"{n_tasks} tasks so far, {n_held_back} of them held back; {len(rows):,} answers in {hours:.1f} CPU hours."
+    return (
+        f"{n_tasks} tasks so far, {n_held_back} of them held back; {len(rows):,} answers in {hours:.1f} CPU hours. The "
+        "column `tasks` has the number of these that a method was run on; differences are on the same tasks."
+    )
 
 
 def recall_over_columns(rows: pd.DataFrame) -> alt.Chart:
