@@ -95,7 +95,6 @@ def by_lasso(rows: Rows) -> np.ndarray:
         return np.arange(len(rows.names))
     y, coefficients, entered = (Y[:, 0] if Y.shape[1] == 1 else Y), None, []
     for penalty in np.geomspace(first, LAST * first, N_PENALTIES):
-        rows.check_time()
         _, path, _ = enet_path(X, y, l1_ratio=1.0, alphas=[penalty], coef_init=coefficients, tol=1e-3)
         coefficients = path[..., 0]
         entered.append(np.abs(np.atleast_2d(coefficients)).sum(axis=0) > 0)
