@@ -36,8 +36,10 @@ def lasso(X: np.ndarray, y: np.ndarray, is_class: bool, seed: int) -> np.ndarray
     parts = _parts(y, is_class, seed)
     outcomes = (y[:, np.newaxis] == np.unique(y)).astype(float) if is_class else y[:, np.newaxis]
     if is_class and outcomes.shape[1] > 2:
-        return np.abs(MultiTaskLassoCV(cv=parts, alphas=30).fit(_standardised(X), outcomes).coef_).max(axis=0)
-    return np.abs(LassoCV(cv=parts).fit(_standardised(X), outcomes[:, 0]).coef_)
+        return np.abs(
+            MultiTaskLassoCV(cv=parts, alphas=30, random_state=seed).fit(_standardised(X), outcomes).coef_
+        ).max(axis=0)
+    return np.abs(LassoCV(cv=parts, random_state=seed).fit(_standardised(X), outcomes[:, 0]).coef_)
 
 
 def gain(X: np.ndarray, y: np.ndarray, is_class: bool, seed: int) -> np.ndarray:

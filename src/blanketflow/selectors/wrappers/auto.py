@@ -144,23 +144,24 @@ class Auto(Method):
             problem.n_inner_tests += n
 
         included = np.array([names.index(name) for name in problem.included], dtype=np.int64)
-        pace, most = self._pace(problem), self.n_features or self.max_features or math.inf
+        n_features = None if self.n_features is None else max(self.n_features, included.size)
+        pace, most = self._pace(problem), n_features or self.max_features or math.inf
         widths = np.array([len(problem.columns([name])) for name in names], dtype=np.int64)
-        if self.n_features and (widths > 1).any():
+        if n_features and (widths > 1).any():
             raise ParameterError("auto: n_features does not count groups of features. Give max_features instead.")
         if widths[included].sum() > most:
-            n, key = widths[included].sum(), "n_features" if self.n_features else "max_features"
-            raise ParameterError(f"auto: {key} is {most}, but {n} features are included. Include fewer.")
+            n = widths[included].sum()
+            raise ParameterError(f"auto: max_features is {most}, but {n} features are included. Include fewer.")
 
         def judged_by(pace: Pace, most_rows: int, is_look: bool = False) -> Judged:
             kept_together = included, problem.groups, problem.feature_groups
             how = self.n_parts, self.max_candidates, pace, count_tests, problem.tell, *kept_together, problem.n_jobs
-            of_sets = self.metric, self.max_features, self.n_features, most_rows, is_look, problem.search
+            of_sets = self.metric, self.max_features, n_features, most_rows, is_look, problem.search
             return judge(features, target, seed, *how, *of_sets)
 
         judged = judged_in_time(judged_by, pace, target.n_rows, (self.budget or {}).get("rows"))
         answers = np.flatnonzero(
-            _may_answer(judged, len(included), judged.frequency @ widths <= most + 1e-9, self.n_features)
+            _may_answer(judged, len(included), judged.frequency @ widths <= most + 1e-9, n_features)
         )
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
         nothing = judged.losses[judged.candidates.index((NONE, 0))] if judged.metric in BY_GAIN else None
