@@ -21,8 +21,8 @@ from .linear_similarity import feature_columns, over_features
 class Variance(RankingMethod):
     """Rank features by their variance, whatever the target is.
 
-    Columns must have a common unit, such as genes on one scale. A label has the probability that two rows differ in it,
-    which is twice the variance of a column of 0 and 1, halved.
+    Columns must have a common unit, such as genes on one scale. A label counts with half the probability that two rows
+    differ in it. With two levels, this is the variance of a column of 0 and 1.
 
     Examples
     --------
