@@ -258,7 +258,10 @@ def test_exactly_as_many_as_asked_are_kept_and_they_are_the_best_of_their_number
     assert {*bf.Auto(n_features=40).fit(X, y).selected_features_} == {*X}
     assert len(bf.Auto(n_features=9, time_limit=0.01).fit(X, y).selected_features_) == 9
     noise = np.random.default_rng(3).normal(size=240)
-    assert len(bf.Auto(n_features=2).fit(X, noise).selected_features_) == 2
+    for asked in ({"n_features": 2}, {"include": ["strong", "other"]}):
+        found = bf.Auto(**asked).fit(X, noise)
+        assert len(found.selected_features_) == 2 and "No feature was found to help" in found.verdict_["sentence"]
+    assert bf.select(X, y, n_features=4).features[:2] == three.selected_features_[:2]
     with pytest.raises(ParameterError, match="Give one of them"):
         bf.Auto(n_features=3, max_features=3).fit(X, y)
     with pytest.raises(ParameterError, match="Give max_features instead"):

@@ -122,6 +122,7 @@ def select(
     max_rows: int | None = None,
     metric: Literal["auto", "error", "log-loss", "r2", "normal-scores"] = "auto",
     max_features: int | None = None,
+    n_features: int | None = None,
     budget: Mapping[str, int] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -174,6 +175,8 @@ def select(
         R² of numbers, or of their normal scores where tails are heavy.
     max_features : int, optional
         Most features in the answer.
+    n_features : int, optional
+        Keep the best set of exactly so many features, in place of the smallest.
     budget : dict of str to int, optional
         The rows and the fits of another answer, its ``budget``, to find it again: no time limit holds then.
     random_state : int
@@ -225,6 +228,7 @@ def select(
         max_rows=max_rows,
         metric=metric,
         max_features=max_features,
+        n_features=n_features,
         budget=budget,
         random_state=random_state,
         time_limit=time_limit,

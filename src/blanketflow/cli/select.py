@@ -48,6 +48,7 @@ def select(
         str | None, typer.Option(help="what auto judges by: auto, error, log-loss, r2 or normal-scores")
     ] = None,
     max_features: Annotated[int | None, typer.Option(help="most features that auto keeps", min=1)] = None,
+    n_features: Annotated[int | None, typer.Option(help="exactly how many features are kept", min=1)] = None,
     data_set: DataSet = None,
     seed: Seed = DEFAULT_SEED,
     cores: Annotated[int, typer.Option(help="processes that share the work of auto; -1 for all cores", min=-1)] = -1,
@@ -74,7 +75,7 @@ def select(
     look_in(Path())  # as beside a config
     dataset = dataset_spec(table, target, data_set or ())
     given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}
-    given_here = {"time_limit": time_limit, "metric": metric, "max_features": max_features}
+    given_here = {"time_limit": time_limit, "metric": metric, "max_features": max_features, "n_features": n_features}
     asked |= {name: value for name, value in given_here.items() if value is not None}
     if method == "auto" and "budget" not in asked:
         asked.setdefault("time_limit", MOST_SECONDS)

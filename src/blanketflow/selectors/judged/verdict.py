@@ -114,6 +114,8 @@ def _sentence(
         against = "" if reference == chosen else f" Without any against all: {numbers}."
         return f"{_nothing(judged, target)}{against}"
     unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
+    if judged.gate is not None and not judged.gate.is_open:  # what is kept was asked for
+        unsure = f"{unsure} {_nothing(judged, target)}".strip()
     if name == ALL:
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
         return " ".join(filter(None, (lost, unsure)))

@@ -198,7 +198,7 @@ class Auto(Method):
         if included.size:
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
-        if most < widths.sum():
+        if most < widths.sum() and n_features == self.n_features:
             how = "Exactly" if self.n_features else "At most"
             problem.verdict["sentence"] += f" {how} {most:,} {'was' if most == 1 else 'were'} to be kept, as asked."
         if naming:
