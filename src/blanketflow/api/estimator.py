@@ -28,7 +28,15 @@ from ..search.search import Outcome, Search
 from ..selectors.base import Method
 from ..selectors.compatibility import check_choice, check_pair
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
-from .frames import confirmation_frame, plain, selected_columns, table_and_target, trace, with_own_names
+from .frames import (
+    confirmation_frame,
+    discoveries_frame,
+    plain,
+    selected_columns,
+    table_and_target,
+    trace,
+    with_own_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +79,7 @@ class _Fitted:
     stand_ins_: dict[str, list[StandIn]]
     candidates_: list[str]
     confirmed_: pd.DataFrame
+    discoveries_: pd.DataFrame
     trace_: pd.DataFrame
     n_tests_: int
     verdict_: dict[str, Any]
@@ -122,6 +131,10 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         With `confirm` one row per selected feature, tested given the others on rows left out of the search: feature,
         statistic, p_value, effect with 95 % interval (low, high), confirmed (by Holm at 0.05). Else no rows. With
         `confirm_splits` they combine all splits; member: whether it is selected, splits: how many tested it.
+    discoveries_ : DataFrame
+        For methods that control the false discovery rate at any level (`Knockoffs`), a row for each feature, the
+        smallest level first: feature, q (the smallest level at which it is a discovery), n_features (number of
+        discoveries at that level), and what the level was computed from. Else no rows.
     trace_ : DataFrame
         Each admission or removal: fold, stage, step, feature, kept, role, statistic, p_value, importance, given.
     n_tests_ : int
@@ -328,7 +341,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         self.ci_test_, self.ci_test_reason_ = outcome.search.test, outcome.search.reason
         self.sample_, self.caution_ = said.get("sample", ""), said["misleading"]
         self.trace_ = trace(outcome.folds, outcome.found)
-        self.confirmed_ = confirmation_frame(outcome)
+        self.confirmed_, self.discoveries_ = confirmation_frame(outcome), discoveries_frame(self.verdict_)
         if doubt := said.get("groups"):
             warnings.warn(f"{name}: {doubt}.", DependentRowsWarning, stacklevel=3)
         say_once(name, *outcome.warned, stacklevel=3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,9 @@ def with_own_names(selector: Any, own: dict[str, Any]) -> Any:
     trace = selector.trace_
     given = [None if names is None else [own[name] for name in names] for names in trace["given"]]
     selector.trace_ = trace.assign(feature=[own[name] for name in trace["feature"]], given=given)
-    selector.confirmed_ = selector.confirmed_.assign(feature=[own[name] for name in selector.confirmed_["feature"]])
+    for attribute in ("confirmed_", "discoveries_"):
+        frame = getattr(selector, attribute)
+        setattr(selector, attribute, frame.assign(feature=[own[name] for name in frame["feature"]]))
     return selector
 
 
@@ -203,6 +205,13 @@ def trace(folds: Sequence[str], outcomes: Sequence[FoldOutcome]) -> pd.DataFrame
     ]
     names = ["fold", "stage", "step", "feature", "kept", "role", "statistic", "p_value", "importance", "given"]
     return pd.DataFrame(rows, columns=names)
+
+
+def discoveries_frame(verdict: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a row for each discovery with the smallest level at which it is one, the smallest level first."""
+    import pandas as pd
+
+    return pd.DataFrame(verdict.get("discoveries", {"feature": [], "q": [], "n_features": []}))
 
 
 def confirmation_frame(outcome: Outcome | None = None) -> pd.DataFrame:

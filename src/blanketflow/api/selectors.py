@@ -275,6 +275,7 @@ class Knockoffs(MarkovBlanketSelector):
 
     method_class = _METHODS["knockoffs"]
     q: float = 0.1
+    max_q: float | None = None
     importance: Literal["lasso", "correlation", "model", "test"] = "lasso"
     model: Any = "lightgbm"
     draws: int = 1

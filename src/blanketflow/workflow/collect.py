@@ -90,12 +90,12 @@ def notes(paths: Sequence[Path]) -> dict[str, list[str]]:
     return {dataset: [*own] for dataset, own in found.items()}
 
 
-def stability_paths(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the stability paths of the final searches by data set and selector, from folds.parquet."""
+def from_verdicts(paths: Sequence[Path], key: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return an entry of the verdicts of final searches by data set and selector, from folds.parquet."""
     found = {}
     for path in paths:
         ids = parse(path, ["folds"]).ids
-        told = read_provenance(path).extra.get("verdict", {}).get("paths") if ids["split"] == FINAL else None
+        told = read_provenance(path).extra.get("verdict", {}).get(key) if ids["split"] == FINAL else None
         if told:
             found[ids["dataset"], ids["selector"]] = told
     return found
@@ -247,5 +247,6 @@ def tabulate(
         scores=scores(scored, asked["selectors"], n_parts),
         targets=asked.get("targets", {}),
         observed=observed(evaluation_paths),
+        discoveries=from_verdicts(fold_paths, "discoveries"),
     )
     return {name: table.make(found) for name, table in TABLES.items()}

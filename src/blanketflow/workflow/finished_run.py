@@ -63,7 +63,7 @@ def finished_run(
         sampled=_sampled(by_fold),
         targets=asked.get("targets", {}),
         searches=collect.searches(by_fold),
-        stability_paths=collect.stability_paths(by_fold),
+        stability_paths=collect.from_verdicts(by_fold, "paths"),
     )
 
 

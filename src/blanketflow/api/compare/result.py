@@ -73,6 +73,9 @@ class Comparison:
     confirmed = _Table(
         "The members of final blankets, tested on rows that the search left out; empty without ``confirm``."
     )
+    discoveries = _Table(
+        "The smallest false discovery rate at which each feature is a discovery; empty for methods without levels."
+    )
     stability = _Table("How much the sets of a selector vary over the splits: Nogueira's index with its interval.")
     agreement = _Table("What the final blankets of two selectors have in common.")
     ranks = _Table("Mean rank of each selector over the data sets.")

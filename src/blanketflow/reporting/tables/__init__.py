@@ -5,11 +5,13 @@ from .blankets import (
     AGREEMENT,
     BLANKETS,
     CONFIRMED,
+    DISCOVERIES,
     TRUTH,
     UNIONS,
     agreement,
     blankets_table,
     confirmed_table,
+    discoveries_table,
     truth,
     unions_table,
 )
@@ -48,6 +50,11 @@ TABLES = {
         "members of the final blankets, tested on rows that the search never saw",
         CONFIRMED,
         lambda found: confirmed_table(found.confirmed),
+    ),
+    "discoveries": ResultTable(
+        "smallest false discovery rate at which each feature is a discovery, by methods that control it at any level",
+        DISCOVERIES,
+        lambda found: discoveries_table(found.discoveries),
     ),
     "stability": ResultTable(
         "how much the chosen sets vary over the splits",

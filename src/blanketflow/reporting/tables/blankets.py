@@ -204,6 +204,24 @@ CONFIRMED = rows_of(
     sometimes=" ".join(ARTEFACTS["confirm"].sometimes),
     **ARTEFACTS["confirm"].columns,
 )
+DISCOVERIES = rows_of(
+    "data set, selector and feature that is a discovery at some level of the false discovery rate",
+    "dataset selector feature q n_features",
+    q=Column("double", "smallest level at which it is a discovery"),
+    n_features=Column("int64", "discoveries of the selector at that level"),
+)
+
+
+def discoveries_table(discoveries: Mapping[tuple[str, str], Mapping[str, Any]]) -> pd.DataFrame:
+    """List the discoveries of each final search with the smallest level of each, the smallest first."""
+    rows = [
+        {"dataset": dataset, "selector": selector, "feature": feature, "q": q, "n_features": n}
+        for (dataset, selector), found in discoveries.items()
+        for feature, q, n in zip(found["feature"], found["q"], found["n_features"], strict=True)
+    ]
+    return frame(DISCOVERIES, rows)
+
+
 #: Largest number of named features outside the blanket.
 MOST_NAMED = 5
 

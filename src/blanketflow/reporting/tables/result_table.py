@@ -62,7 +62,8 @@ class Found:
     of each search and model, `skipped` (data set, selector, reason) of pairs that were not run. `cards` and `selectors`
     have cards and specs by id. `n_parts` is the number of outer folds, 0 if it differs (one per group). `scores` is
     that result table. `targets` has the data set of each target, by the id of a data set with several. `observed` has
-    the rows of that result table, which evaluations keep.
+    the rows of that result table, which evaluations keep. `discoveries` has the discoveries by level of final searches,
+    as columns, by data set and selector.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -78,6 +79,7 @@ class Found:
     scores: pd.DataFrame
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     observed: Sequence[Mapping[str, Any]] = ()
+    discoveries: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def competing(self) -> pd.DataFrame:

@@ -65,8 +65,15 @@ class Knockoffs(TakesCovariance, Method):
     docs/error-control.md has measured rates, also with a wrong distribution. The guarantee is for one search on all
     rows, not for aggregated folds: set ``folds: 0`` in a configuration.
 
-    One draw selects at least 1 / q features or none: ten at 0.1. With several draws, each at level q / 2, features with
-    a large mean e-value are selected (Ren, Barber 2024); this needs 2 / q features and depends less on chance.
+    One draw selects at least 1 / q features at the level q or none: ten at 0.1. The level may also be chosen after
+    seeing the result: `discoveries_` has each feature with the smallest level at which it is a discovery. Whatever
+    level is chosen from this table, the expected ratio of the share of false features to the level is at most 1
+    (Fischer, Sechidis 2025). With `max_q`, a search without a discovery at `q` selects the set of the smallest level up
+    to `max_q`. The false discovery rate is then at most `max_q`. This is one fit: fits with other seeds, options or
+    rows must not be chosen from.
+
+    With several draws, each at level q / 2, features with a large mean e-value are selected (Ren, Barber 2024); this
+    depends less on chance.
 
     If rows differ in spread in many numbers at once, as in a multivariate t distribution, they are taken as Gaussian
     given the spread of the row, which is estimated unless the covariance is given.
@@ -85,6 +92,11 @@ class Knockoffs(TakesCovariance, Method):
     >>> found = bf.Knockoffs(q=0.1).fit(X, y)
     >>> set(found.get_support(indices=True).tolist()) >= set(range(12))
     True
+    >>> few = bf.Knockoffs(q=0.1, max_q=0.3).fit(X, X[:, :5].sum(axis=1))
+    >>> few.selected_features_, few.verdict_["q"]
+    (['x4', 'x0', 'x3', 'x1', 'x2'], 0.2)
+    >>> few.discoveries_.iloc[0].to_dict()
+    {'feature': 'x4', 'q': 0.2, 'n_features': 5, 'e_value': 40.0}
     """
 
     card: ClassVar[Card] = Card(
@@ -94,11 +106,13 @@ class Knockoffs(TakesCovariance, Method):
         summary="Keeps features that matter more to a lasso, a model or a test than copies made without the target.",
         reference="Candes, Fan, Janson, Lv (2018) Panning for gold: model-X knockoffs for high dimensional controlled "
         "variable selection, JRSS B 80(3), 551-577, doi:10.1111/rssb.12265; Ren, Barber (2024) Derandomised knockoffs: "
-        "leveraging e-values for false discovery rate control, JRSS B 86(1), 122-154, doi:10.1093/jrsssb/qkad085; of "
-        "discrete features: Sesia, Sabatti, Candes (2019) Gene hunting with hidden Markov model knockoffs, Biometrika "
-        "106(1), 1-18, doi:10.1093/biomet/asy033; Bates, Candes, Janson, Wang (2021) Metropolized knockoff sampling, "
-        "JASA 116(535), 1413-1427, doi:10.1080/01621459.2020.1729163; of groups: Dai, Barber (2016) The knockoff "
-        "filter for FDR control in group-sparse and multitask regression, ICML 48, 1851-1859.",
+        "leveraging e-values for false discovery rate control, JRSS B 86(1), 122-154, doi:10.1093/jrsssb/qkad085; "
+        "levels chosen afterwards: Fischer, Sechidis (2025) Choosing the nominal level post-hoc with knockoffs using "
+        "e-values, arXiv:2511.11166; of discrete features: Sesia, Sabatti, Candes (2019) Gene hunting with hidden "
+        "Markov model knockoffs, Biometrika 106(1), 1-18, doi:10.1093/biomet/asy033; Bates, Candes, Janson, Wang "
+        "(2021) Metropolized knockoff sampling, JASA 116(535), 1413-1427, doi:10.1080/01621459.2020.1729163; of "
+        "groups: Dai, Barber (2016) The knockoff filter for FDR control in group-sparse and multitask regression, "
+        "ICML 48, 1851-1859.",
         guarantee="false discovery rate at most q in one search, if rows are independent and the features are Gaussian "
         "with the covariance given, or discrete with the network given, of groups where features are in groups; "
         "nothing is proved for an estimated covariance, estimated tables or other laws",
@@ -111,6 +125,13 @@ class Knockoffs(TakesCovariance, Method):
     takes_feature_groups: ClassVar[bool] = True
 
     q: float = number(0.1, "False discovery rate.", above=0, below=1)
+    max_q: float | None = number(
+        None,
+        "Highest level to which q is raised, after the search, if it finds nothing at q; null: not raised.",
+        above=0,
+        below=1,
+        nullable=True,
+    )
     importance: str = choice(
         LASSO,
         "How features and knockoffs are compared: by a lasso whose penalty is cross-validated (lasso), by correlation "
@@ -172,6 +193,8 @@ class Knockoffs(TakesCovariance, Method):
         super().check(where)
         get_model(self.model)
         where = where or type(self).__name__
+        if self.max_q is not None and self.max_q < self.q:
+            raise ParameterError(f"{where}: max_q is {self.max_q:g}, but must be at least q, which is {self.q:g}.")
         if isinstance(self.covariance, str) and self.covariance not in (BANDED, FACTOR):
             raise ParameterError(
                 f"{where}: covariance is {self.covariance!r}, but must be a matrix, a mapping, banded, factor or null."
@@ -213,7 +236,7 @@ class Knockoffs(TakesCovariance, Method):
             problem.say(
                 "unreliable",
                 f"knockoffs at q = {self.q:g} select at least {fewest(self.level)} features or none, and there are "
-                f"{d}: raise q",
+                f"{d}: raise q, or set max_q",
             )
         problem.say(together.status, together.reason)
         problem.n_inner_tests = together.n_inner_tests
@@ -293,10 +316,46 @@ class Knockoffs(TakesCovariance, Method):
         return law_of(columns, self.construction, correlations)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Keep the features whose e-values are jointly large enough."""
+        """Keep the features whose e-values are jointly large enough at q, or at the smallest level up to max_q."""
         values = np.array([candidate.statistic for candidate in candidates])
-        kept = passing(values, len(self._together(problem).features), self.q)
+        smallest = levels(values, len(self._together(problem).features))
+        q = max(self.q, min(float(smallest.min(initial=math.inf)), self.max_q or self.q))
+        kept = smallest <= q * (1.0 + ROUNDING)
+        problem.verdict.update(q=q, discoveries=_discoveries(candidates, smallest))
+        problem.verdict["sentence"] = _sentence(self.q, q, smallest)
         return [replace(candidate, kept=bool(is_kept)) for candidate, is_kept in zip(candidates, kept, strict=True)]
+
+
+def _discoveries(candidates: list[Step], smallest: np.ndarray) -> dict[str, list[Any]]:
+    """Return the discoveries by level, the smallest level first, as columns: feature, q, number at that q, e-value."""
+    found = sorted((float(q), at) for at, q in enumerate(smallest.tolist()) if q < 1.0 - ROUNDING)
+    return {
+        "feature": [candidates[at].feature for _, at in found],
+        "q": [q for q, _ in found],
+        "n_features": [int(np.count_nonzero(smallest <= q * (1.0 + ROUNDING))) for q, _ in found],
+        "e_value": [candidates[at].statistic for _, at in found],
+    }
+
+
+#: Number of levels in a sentence.
+MOST_LEVELS = 3
+
+
+def _sentence(asked: float, q: float, smallest: np.ndarray) -> str:
+    """Return the number of discoveries at `q`, and at other levels that can be chosen now."""
+
+    def number(level: float) -> int:
+        return int(np.count_nonzero(smallest <= level * (1.0 + ROUNDING)))
+
+    if not number(q):
+        said = f"No feature is a discovery at q = {q:.3g}."
+    elif q > asked:
+        said = f"No feature is a discovery at q = {asked:.3g}, and {number(q)} at q = {q:.3g}, chosen afterwards."
+    else:
+        said = f"{number(q)} features are discoveries at q = {q:.3g}."
+    other = [level for level in np.unique(smallest[smallest < 1.0 - ROUNDING]).tolist() if number(level) != number(q)]
+    listed = ", ".join(f"{number(level)} at {level:.3g}" for level in other[:MOST_LEVELS])
+    return f"{said} At levels chosen now: {listed}." if listed else said
 
 
 def _strongest(problem: Problem, together: Problem, at: int) -> str:
@@ -326,42 +385,85 @@ def threshold(excess: np.ndarray, q: float) -> float:
     >>> threshold(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.2)
     inf
     """
+    found, n_above, n_below = _counts(excess)
+    return _first(found, (1 + n_below) <= q * n_above * (1.0 + ROUNDING))
+
+
+def _counts(excess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return all T > 0 that occur in ascending order, and for each the number of W >= T and of W <= -T."""
     found = np.unique(np.abs(excess[excess != 0]))
     ordered = np.sort(excess)
     n_above = len(excess) - np.searchsorted(ordered, found, side="left")
-    n_below = np.searchsorted(ordered, -found, side="right")
-    passes = (1 + n_below) <= q * n_above * (1.0 + ROUNDING)
-    return float(found[np.argmax(passes)]) if passes.any() else math.inf
+    return found, n_above, np.searchsorted(ordered, -found, side="right")
+
+
+def _first(found: np.ndarray, stops: np.ndarray) -> float:
+    return float(found[np.argmax(stops)]) if stops.any() else math.inf
 
 
 def e_values(excess: np.ndarray, q: float) -> np.ndarray:
-    """Return the e-values of one draw, (d,): d / (1 + number of W <= -T) where W >= T = threshold, else 0.
+    """Return the e-values of one draw, (d,): d / (1 + number of W <= -T) where W >= T, else 0.
 
-    Their expected sum over irrelevant features is at most d: Ren and Barber (2024), doi:10.1093/jrsssb/qkad085.
+    T is `threshold` at q. If there is none, it is the smallest T > 0 without any W <= -T, so that the features with a
+    larger W than the largest -W have the e-value d. Then no set is selected at q, but one of k features at 1 / k.
+
+    **The expected sum over irrelevant features is at most d.** Let T grow from 0 and stop where (1 + number of W <= -T)
+    / (number of W >= T) is at most q or where no W is <= -T. This is the T above: where the second comes first, 1 /
+    (number of W >= T) is above q, and stays so as T grows. Let N+ and N- be the numbers of irrelevant features with W
+    >= T and with W <= -T. Given all abs(W) and the signs of relevant features, the signs of irrelevant ones are
+    independent fair coins. With growing T, irrelevant features are left out one by one, each of the remaining with
+    equal probability given the counts so far, which decide where to stop. N+ / (1 + N-) is a supermartingale: from n+
+    and n- > 0 its mean after one step is
+
+        n+ / (n+ + n-) (n+ - 1) / (1 + n-) + n- / (n+ + n-) n+ / n- = n+ / (1 + n-)
+
+    and less if n- = 0. At T = 0 its mean is 1 - 2^-n for n irrelevant features (Barber and Candes, 2015,
+    doi:10.1214/15-AOS1337). By optional stopping its mean at T is at most 1, and the e-values of irrelevant features
+    sum to at most d N+ / (1 + N-) at T. Means over draws keep the bound (Ren, Barber, 2024).
 
     >>> import numpy as np
     >>> e_values(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.4).tolist()
     [5.0, 5.0, 5.0, 0.0, 0.0]
+    >>> e_values(np.array([3.0, 2.0, -1.5, -0.5, 0.25]), 0.1).tolist()
+    [5.0, 5.0, 0.0, 0.0, 0.0]
     """
-    limit = threshold(excess, q)
+    found, n_above, n_below = _counts(excess)
+    limit = _first(found, ((1 + n_below) <= q * n_above * (1.0 + ROUNDING)) | (n_below == 0))
     return np.where(excess >= limit, len(excess) / (1 + np.count_nonzero(excess <= -limit)), 0.0)
 
 
-def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
-    """Return which features the e-BH procedure selects at the false discovery rate q, shape of `values`.
+def levels(values: np.ndarray, n_features: int) -> np.ndarray:
+    """Return for each feature the smallest level at which the e-BH procedure selects it, shape of `values`.
 
-    These are the k largest e-values, with the largest k for which the smallest is at least n_features / (q k): Wang and
-    Ramdas (2022), doi:10.1111/rssb.12489. Features not in `values` have e-value 0.
+    At a level q, e-BH selects the k largest e-values, with the largest k for which the smallest is at least
+    n_features / (q k) (Wang and Ramdas, 2022, doi:10.1111/rssb.12489). So the k-th largest needs n_features / (k e_k),
+    or what a smaller one needs if that is less. Features not in `values` have e-value 0; such a level is infinite.
+
+    **The level may be chosen by the data.** Let R be the features with a level of at most Q, which may depend on
+    everything. Each of them has an e-value of at least n_features / (Q size(R)), so the share of false features in R,
+    divided by Q, is at most the sum of the e-values of irrelevant features divided by n_features. Its mean is at most 1
+    by `e_values`: E[FDP / Q] <= 1, and the false discovery rate is at most Q if Q is fixed.
+
+    >>> import numpy as np
+    >>> levels(np.array([5.0, 0.0, 5.0, 1.0, 2.5]), 5).tolist()
+    [0.5, inf, 0.5, 1.25, 0.6666666666666666]
+    """
+    order = np.argsort(-values, kind="stable")
+    with np.errstate(divide="ignore"):
+        needed = n_features / (np.arange(1, len(values) + 1) * values[order])
+    found = np.empty(len(values))
+    found[order] = np.minimum.accumulate(needed[::-1])[::-1]
+    return found
+
+
+def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
+    """Return which features the e-BH procedure selects at the level q, shape of `values`; see `levels`.
 
     >>> import numpy as np
     >>> passing(np.array([5.0, 5.0, 5.0, 0.0, 0.0]), 5, 0.5).tolist()
     [True, True, True, False, False]
     """
-    ordered = np.sort(values)[::-1]
-    enough = ordered * q * np.arange(1, len(ordered) + 1) * (1.0 + ROUNDING) >= n_features
-    if not enough.any():
-        return np.zeros(len(values), dtype=bool)
-    return values >= ordered[np.flatnonzero(enough)[-1]]
+    return levels(values, n_features) <= q * (1.0 + ROUNDING)
 
 
 def fewest(q: float) -> int:
