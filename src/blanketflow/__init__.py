@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 # fmt: off
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB",
-    "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI",
-    "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments",
-    "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures",
-    "OneRule", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "Search", "StabilitySelection",
-    "Stepwise", "TIEStar", "TrueBlanket", "Variance", "agree", "blankets", "compare", "count", "fit_statistics",
-    "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "merge", "pack", "read_gmt", "read_search",
-    "read_table", "sample_curve", "select"]
+    "IPSS", "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK",
+    "SGAI", "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC",
+    "InformativeFragments", "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector",
+    "MixedMB", "NoFeatures", "OneRule", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved",
+    "Search", "StabilitySelection", "Stepwise", "TIEStar", "TrueBlanket", "Variance", "agree", "blankets", "compare",
+    "count", "fit_statistics", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "merge", "pack",
+    "read_gmt", "read_search", "read_table", "sample_curve", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {

@@ -146,17 +146,17 @@ class Design:
     groups: int = 1
     one_spread: bool = False
 
-    def sample(self, number: int) -> tuple[Any, np.ndarray, np.ndarray]:
+    def sample(self, number: int, n_signals: int = N_SIGNALS) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return a table, a target, and the positions of the features that it depends on, the same for one number.
 
-        The target is the sum of 40 features, each with an effect of 0.25 or -0.25, and noise of variance 1. Features
-        are drawn in groups of `groups` neighbours.
+        The target is the sum of 40 features, or `n_signals`, each with an effect of 0.25 or -0.25, and noise of
+        variance 1. Features are drawn in groups of `groups` neighbours.
         """
         rng = derive_rng("error-control", self.rows.__name__, number)
         X = self.rows(rng)
         matrix = np.asarray(X, dtype=np.float64)
         n_groups = matrix.shape[1] // self.groups
-        chosen = rng.permutation(n_groups)[: N_SIGNALS // self.groups]
+        chosen = rng.permutation(n_groups)[: n_signals // self.groups]
         true = (chosen[:, np.newaxis] * self.groups + np.arange(self.groups)).ravel()
         y = matrix[:, true] @ rng.choice([-EFFECT, EFFECT], len(true)) + rng.standard_normal(len(matrix))
         return X, y, true

@@ -148,6 +148,7 @@ TIEStarSelector = _selector("TIEStarSelector", "tie-star")
 # Others.
 DCRTSelector = _selector("DCRTSelector", "dcrt")
 FCBFSelector = _selector("FCBFSelector", "fcbf")
+IPSSSelector = _selector("IPSSSelector", "ipss")
 KnockoffsSelector = _selector("KnockoffsSelector", "knockoffs")
 PermutationImportanceSelector = _selector("PermutationImportanceSelector", "permutation-importance")
 StabilitySelectionSelector = _selector("StabilitySelectionSelector", "stability-selection")

@@ -12,6 +12,7 @@ METHODS = discover("blanketflow.selectors")
 #: What keeps a method cheap, and its ranking as long as the table is wide.
 OPTIONS = {
     "auto": {"max_candidates": 1, "n_parts": 2},
+    "ipss": {"pairs": 5},
     "kiamb": {"n_runs": 3},
     "permutation-importance": {"model": "tree", "n_permutations": 19},
     "ppfs": {"n_repeats": 5},

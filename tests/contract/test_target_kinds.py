@@ -26,6 +26,7 @@ METHODS = {name: found for name, found in discover("blanketflow.selectors").item
 OPTIONS = {
     "auto": {"max_candidates": 2, "n_parts": 2},
     "koller-sahami": {"n_features": 2},
+    "ipss": {"pairs": 5},
     "kiamb": {"n_runs": 3},
     "mrmr": {"n_features": 2},
     "permutation-importance": {"model": "tree", "n_permutations": 19},

@@ -16,11 +16,11 @@ from ..core.registry import discover
 from .estimator import MarkovBlanketSelector
 
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB",
-    "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI",
-    "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments",
-    "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures", "OneRule", "PCSimple",
-    "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar",
-    "TrueBlanket", "Variance"]
+    "IPSS", "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK",
+    "SGAI", "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC",
+    "InformativeFragments", "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures",
+    "OneRule", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise",
+    "TIEStar", "TrueBlanket", "Variance"]
 
 _METHODS: Mapping[str, Any] = discover("blanketflow.selectors")
 
@@ -213,6 +213,20 @@ class IPCMB(MarkovBlanketSelector):
     symmetry: Literal["and", "or", "none"] = "and"
     correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
+
+
+class IPSS(MarkovBlanketSelector):
+    """Keep the features whose stability paths, integrated over all strengths of selection, are high."""
+
+    method_class = _METHODS["ipss"]
+    q: float = 0.1
+    max_false: float | None = None
+    base: Literal["lasso", "model", "cife", "cmim", "disr", "fisher-markov", "jmi", "mifs", "mim", "mrmr", "relief", "spfs-lar"] = "lasso"
+    model: Any = "lightgbm"
+    pairs: int = 50
+    power: int | None = None
+    cutoff: float = 0.05
+    delta: float = 1.0
 
 
 class InformativeFragments(MarkovBlanketSelector):

@@ -17,6 +17,7 @@ from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
 from ...moves.steps import Step
 from ..base import Method, Problem
+from ..discoveries import ROUNDING, by_level, in_words, levels, reached
 from ..knockoff.columns_for_knockoffs import (
     BANDED,
     FACTOR,
@@ -320,42 +321,11 @@ class Knockoffs(TakesCovariance, Method):
         values = np.array([candidate.statistic for candidate in candidates])
         smallest = levels(values, len(self._together(problem).features))
         q = max(self.q, min(float(smallest.min(initial=math.inf)), self.max_q or self.q))
-        kept = smallest <= q * (1.0 + ROUNDING)
-        problem.verdict.update(q=q, discoveries=_discoveries(candidates, smallest))
-        problem.verdict["sentence"] = _sentence(self.q, q, smallest)
+        names = [candidate.feature for candidate in candidates]
+        problem.verdict.update(q=q, discoveries=by_level(names, smallest, e_value=values))
+        problem.verdict["sentence"] = in_words(smallest, q, self.q)
+        kept = reached(smallest, q)
         return [replace(candidate, kept=bool(is_kept)) for candidate, is_kept in zip(candidates, kept, strict=True)]
-
-
-def _discoveries(candidates: list[Step], smallest: np.ndarray) -> dict[str, list[Any]]:
-    """Return the discoveries by level, the smallest level first, as columns: feature, q, number at that q, e-value."""
-    found = sorted((float(q), at) for at, q in enumerate(smallest.tolist()) if q < 1.0 - ROUNDING)
-    return {
-        "feature": [candidates[at].feature for _, at in found],
-        "q": [q for q, _ in found],
-        "n_features": [int(np.count_nonzero(smallest <= q * (1.0 + ROUNDING))) for q, _ in found],
-        "e_value": [candidates[at].statistic for _, at in found],
-    }
-
-
-#: Number of levels in a sentence.
-MOST_LEVELS = 3
-
-
-def _sentence(asked: float, q: float, smallest: np.ndarray) -> str:
-    """Return the number of discoveries at `q`, and at other levels that can be chosen now."""
-
-    def number(level: float) -> int:
-        return int(np.count_nonzero(smallest <= level * (1.0 + ROUNDING)))
-
-    if not number(q):
-        said = f"No feature is a discovery at q = {q:.3g}."
-    elif q > asked:
-        said = f"No feature is a discovery at q = {asked:.3g}, and {number(q)} at q = {q:.3g}, chosen afterwards."
-    else:
-        said = f"{number(q)} features are discoveries at q = {q:.3g}."
-    other = [level for level in np.unique(smallest[smallest < 1.0 - ROUNDING]).tolist() if number(level) != number(q)]
-    listed = ", ".join(f"{number(level)} at {level:.3g}" for level in other[:MOST_LEVELS])
-    return f"{said} At levels chosen now: {listed}." if listed else said
 
 
 def _strongest(problem: Problem, together: Problem, at: int) -> str:
@@ -367,10 +337,6 @@ def _strongest(problem: Problem, together: Problem, at: int) -> str:
     columns, owners = columns_of(problem.table.select(copies))
     weights = by_correlation(columns, problem.table[problem.target])
     return copies[owners[int(np.argmax(np.round(weights, DECIMALS)))]]
-
-
-#: Shares are compared up to this rounding.
-ROUNDING = 1e-12
 
 
 def threshold(excess: np.ndarray, q: float) -> float:
@@ -432,30 +398,6 @@ def e_values(excess: np.ndarray, q: float) -> np.ndarray:
     return np.where(excess >= limit, len(excess) / (1 + np.count_nonzero(excess <= -limit)), 0.0)
 
 
-def levels(values: np.ndarray, n_features: int) -> np.ndarray:
-    """Return for each feature the smallest level at which the e-BH procedure selects it, shape of `values`.
-
-    At a level q, e-BH selects the k largest e-values, with the largest k for which the smallest is at least
-    n_features / (q k) (Wang and Ramdas, 2022, doi:10.1111/rssb.12489). So the k-th largest needs n_features / (k e_k),
-    or what a smaller one needs if that is less. Features not in `values` have e-value 0; such a level is infinite.
-
-    **The level may be chosen by the data.** Let R be the features with a level of at most Q, which may depend on
-    everything. Each of them has an e-value of at least n_features / (Q size(R)), so the share of false features in R,
-    divided by Q, is at most the sum of the e-values of irrelevant features divided by n_features. Its mean is at most 1
-    by `e_values`: E[FDP / Q] <= 1, and the false discovery rate is at most Q if Q is fixed.
-
-    >>> import numpy as np
-    >>> levels(np.array([5.0, 0.0, 5.0, 1.0, 2.5]), 5).tolist()
-    [0.5, inf, 0.5, 1.25, 0.6666666666666666]
-    """
-    order = np.argsort(-values, kind="stable")
-    with np.errstate(divide="ignore"):
-        needed = n_features / (np.arange(1, len(values) + 1) * values[order])
-    found = np.empty(len(values))
-    found[order] = np.minimum.accumulate(needed[::-1])[::-1]
-    return found
-
-
 def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
     """Return which features the e-BH procedure selects at the level q, shape of `values`; see `levels`.
 
@@ -463,7 +405,7 @@ def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
     >>> passing(np.array([5.0, 5.0, 5.0, 0.0, 0.0]), 5, 0.5).tolist()
     [True, True, True, False, False]
     """
-    return levels(values, n_features) <= q * (1.0 + ROUNDING)
+    return reached(levels(values, n_features), q)
 
 
 def fewest(q: float) -> int:

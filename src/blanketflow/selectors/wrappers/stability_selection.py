@@ -117,17 +117,11 @@ class StabilitySelection(Method):
         n_selected = self.n_selected(len(positions))
         counts, places = np.zeros(len(positions), dtype=np.int64), Places(n_selected)
         selected: list[frozenset[int]] = []
-        halves = complementary_halves(problem.table.n_rows, problem.groups, self.pairs, problem.seed)
-        for pair, both in enumerate(halves):
-            for half, rows in enumerate(both):
-                problem.check_time()
-                seed = derive_seed(problem.seed, "stability-selection", pair, half)
-                inner = halved(problem, rows, seed, self.ranking)
-                first = [positions[name] for name in first_of(inner, self.ranking, n_selected)]
-                counts[first] += 1
-                selected.append(frozenset(first))
-                places.add(first)
-                problem.n_inner_tests += inner.n_tests
+        for inner in on_halves(problem, self.pairs, self.ranking):
+            first = [positions[name] for name in first_of(inner, self.ranking, n_selected)]
+            counts[first] += 1
+            selected.append(frozenset(first))
+            places.add(first)
         for cluster in self._split_clusters(problem, counts, n_halves):
             counts[cluster[0]] = sum(1 for first in selected if not first.isdisjoint(cluster))
         order = np.argsort(-counts, kind="stable")
@@ -191,15 +185,20 @@ class StabilitySelection(Method):
 
 def needs_test(ranking: str) -> bool:
     """Return whether a ranking uses a CI test, which is g2, with numbers in five bins."""
-    return ranking != LASSO and issubclass(RANKINGS[ranking], InformationRanking)
+    return ranking in RANKINGS and issubclass(RANKINGS[ranking], InformationRanking)
 
 
 def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
-    """Return the included features and the first others of a ranking, `n_features` together, or all included ones."""
+    """Return the included features and the first others of a ranking, `n_features` together, or all included ones.
+
+    No others are returned if the target is constant, where a ranking would be the order of names.
+    """
     if not problem.features:
         return []
+    target = problem.table[problem.target]
+    if target.is_constant():
+        return list(problem.included)
     if ranking == LASSO:
-        target = problem.table[problem.target]
         columns = problem.table.select(problem.columns(problem.features))
         entered = first_to_enter(columns, target, n_features, problem.column_counts)
         names = [problem.features[j] for j in entered]
@@ -207,6 +206,17 @@ def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
         names = [step.feature for step in RANKINGS[ranking](n_features=n_features).beginning(problem, n_features)]
     others = [name for name in names if name not in problem.included]
     return [*problem.included, *others[: max(0, n_features - len(problem.included))]]
+
+
+def on_halves(problem: Problem, n_pairs: int, ranking: str) -> Iterator[Problem]:
+    """Yield the problem on each half of the complementary pairs, and count the tests made on it."""
+    halves = complementary_halves(problem.table.n_rows, problem.groups, n_pairs, problem.seed)
+    for pair, both in enumerate(halves):
+        for half, rows in enumerate(both):
+            problem.check_time()
+            inner = halved(problem, rows, derive_seed(problem.seed, "stability-selection", pair, half), ranking)
+            yield inner
+            problem.n_inner_tests += inner.n_tests
 
 
 def halved(problem: Problem, rows: np.ndarray, seed: int, ranking: str) -> Problem:
@@ -230,32 +240,47 @@ def first_to_enter(features: Table, target: Column, most: int, column_counts: Se
     than two share the penalty of a column. A feature of several columns (levels, or `column_counts` of a group) enters
     with the first.
     """
-    from sklearn.linear_model import enet_path
-
-    encoded, n = design(moderate(features)), target.n_rows
-    X = np.asfortranarray(standardised(encoded.matrix.T).T * np.sqrt(n))  # columns of variance 1
-    Y = target_columns(target) * np.sqrt(n)
-    Y = Y - Y.mean(axis=0)
-    if target.is_discrete and len(target.levels) == 2:
-        Y = Y[:, :1]
-    highest = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max(initial=0.0)) / n
-    if not highest:
+    path = LassoPath(features, target, column_counts)
+    if not path.highest:
         return []
-    penalties = np.geomspace(highest, LAST * highest, N_PENALTIES)
-    blocks = encoded.blocks if column_counts is None else encoded.joined(column_counts).blocks
-    stretch, starts = FIRST_STRETCH, [block.start for block in blocks]
+    penalties, stretch = np.geomspace(path.highest, LAST * path.highest, N_PENALTIES), FIRST_STRETCH
     while True:
-        y = Y[:, 0] if Y.shape[1] == 1 else Y
-        path = enet_path(X, y, l1_ratio=1.0, alphas=penalties[:stretch], tol=1e-4)[1]
-        sizes = np.abs(path.reshape(-1, X.shape[1], path.shape[-1])).sum(axis=0)  # columns, penalties
-        of_features = np.add.reduceat(sizes, starts, axis=0)
-        entered = np.flatnonzero(of_features.any(axis=1))
+        sizes = path.sizes(penalties[:stretch])
+        entered = np.flatnonzero(sizes.any(axis=1))
         if len(entered) >= most or stretch >= N_PENALTIES:
             break
         stretch *= 2
-    at = (of_features[entered] > 0).argmax(axis=1)
-    order = np.lexsort((-np.round(of_features[entered, at] / highest, DECIMALS), at))
+    at = (sizes[entered] > 0).argmax(axis=1)
+    order = np.lexsort((-np.round(sizes[entered, at] / path.highest, DECIMALS), at))
     return entered[order][:most].tolist()
+
+
+class LassoPath:
+    """The lasso of a target on features, all of variance 1, at any penalties.
+
+    `highest` is the smallest penalty at which no column enters; 0 if no feature is related to the target. Classes are
+    regressed as indicators. `column_counts` are of features that are groups of columns.
+    """
+
+    def __init__(self, features: Table, target: Column, column_counts: Sequence[int] | None = None) -> None:
+        encoded, n = design(moderate(features)), target.n_rows
+        self._X = np.asfortranarray(standardised(encoded.matrix.T).T * np.sqrt(n))  # columns of variance 1
+        Y = target_columns(target) * np.sqrt(n)
+        Y = Y - Y.mean(axis=0)
+        is_binary = target.is_discrete and len(target.levels) == 2
+        self._Y = Y[:, :1] if is_binary else Y
+        self.highest = float(np.sqrt(((self._X.T @ self._Y) ** 2).sum(axis=1)).max(initial=0.0)) / n
+        blocks = encoded.blocks if column_counts is None else encoded.joined(column_counts).blocks
+        self._starts = [block.start for block in blocks]
+
+    def sizes(self, penalties: np.ndarray) -> np.ndarray:
+        """Return the size of each feature's coefficients at penalties in descending order, (features, penalties)."""
+        from sklearn.linear_model import enet_path
+
+        y = self._Y[:, 0] if self._Y.shape[1] == 1 else self._Y
+        path = enet_path(self._X, y, l1_ratio=1.0, alphas=penalties, tol=1e-4)[1]
+        sizes = np.abs(path.reshape(-1, self._X.shape[1], path.shape[-1])).sum(axis=0)  # columns, penalties
+        return np.add.reduceat(sizes, self._starts, axis=0)
 
 
 #: Maximum features with a path, and points of a path.
