@@ -29,7 +29,7 @@ OPTIONS = {
     "mrmr": {"n_features": 2},
     "knockoffs": {"q": 0.5},
     "koller-sahami": {"n_features": 2},
-    "ipss": {"pairs": 5},
+    "ipss": {"pairs": 5, "q": 0.5},
     "kiamb": {"n_runs": 3},
     "srs": {"lambda_step": 0.05},
     "permutation-importance": {"model": "tree", "n_permutations": 19},

@@ -12,7 +12,7 @@ from sklearn.linear_model import Lasso, LinearRegression
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
-from blanketflow.core.errors import ParameterError, UnknownNameError
+from blanketflow.core.errors import ParameterError, UnknownNameError, UnreliableWarning
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
@@ -197,6 +197,13 @@ def test_one_strong_feature_does_not_end_the_paths():
     X, y = table()
     found = bf.IPSS(q=0.2).fit(X, y + 20 * X["f20"])
     assert set(found.selected_features_) >= {"f20", "f03", "f07"}
+
+
+def test_few_features_say_so():
+    X, y = table(d=14)
+    with pytest.warns(UnreliableWarning, match="hardly lets anything be found among 4 features: raise q, or take dcrt"):
+        bf.IPSS(q=0.01).fit(X.iloc[:, :4], y)
+    assert bf.DCRT().fit(X.iloc[:, :4], y).selected_features_
 
 
 def test_options_that_cannot_be():

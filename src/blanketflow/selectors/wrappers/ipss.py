@@ -27,6 +27,8 @@ MOST_KEPT = 0.75
 SMALLEST = 1e-8
 #: Number of features that are ranked on a half.
 MOST_RANKED = 100
+#: With fewer features, a random choice selects each one often.
+FEW = 10
 #: Expected numbers are rounded to this many decimals.
 DECIMALS = 8
 
@@ -55,6 +57,9 @@ class IPSS(Method):
     all select an irrelevant feature with a probability of at most that of a random choice. Irrelevant features that
     depend on relevant ones can violate this. The number of features selected is estimated by its mean. **The q-values
     are estimates, and the false discovery rate is not guaranteed**; docs/error-control.md has measured rates.
+
+    With fewer than ten features a random choice selects each one often, so that the bound is hardly below the scores.
+    If nothing is found among them, the status is ``unreliable``.
 
     `discoveries_` has each feature with its q-value, and `verdict_["paths"]` the paths of up to 30 features. The bound
     is for one search on all rows: set ``folds: 0`` in a configuration.
@@ -209,6 +214,11 @@ class IPSS(Method):
         # Those that are no candidates have no score, and the largest expected number.
         expected = np.array([*(step.statistic for step in candidates), *[float(n)] * (n - len(names))])
         smallest, kept = q_values(expected)[: len(names)], self._is_kept(expected)[: len(names)]
+        if n < FEW and not kept.any():
+            problem.say(
+                "unreliable",
+                f"the bound of ipss hardly lets anything be found among {n} features: raise q, or take dcrt",
+            )
         problem.verdict["discoveries"] = by_level(names, smallest, expected_false=expected[: len(names)])
         if self.max_false is None:
             problem.verdict["sentence"] = in_words(smallest, self.q, self.q)
