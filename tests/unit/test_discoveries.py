@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
-from blanketflow.core.errors import ParameterError
+from blanketflow.core.errors import ParameterError, UnreliableWarning
 from blanketflow.selectors.discoveries import levels
 from blanketflow.selectors.wrappers.knockoffs import e_values, passing, threshold
 
@@ -105,6 +105,14 @@ def test_max_q_changes_nothing_where_q_finds_something():
     assert raised.verdict_["q"] == 0.1
     with pytest.raises(ParameterError, match=r"max_q is 0\.05, but must be at least q, which is 0\.1"):
         bf.Knockoffs(q=0.1, max_q=0.05).fit(X, y)
+
+
+def test_few_features_are_enough_for_a_level_that_may_be_raised():
+    X, y = table(4, d=6)
+    with pytest.warns(UnreliableWarning, match=r"at q = 0\.1 select at least 10 features or none, and there are 6"):
+        assert bf.Knockoffs(q=0.1).fit(X, y).selected_features_ == []
+    raised = bf.Knockoffs(q=0.1, max_q=0.3).fit(X, y)
+    assert raised.status_ == "ok" and set(raised.selected_features_) == {f"x{j}" for j in range(4)}
 
 
 def test_draws_have_a_table_of_several_levels():

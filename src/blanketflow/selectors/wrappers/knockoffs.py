@@ -233,10 +233,11 @@ class Knockoffs(TakesCovariance, Method):
         for found in self.excess_by_draw(together):
             values += e_values(found, self.level) / self.draws
             weights += found / self.draws
-        if d < fewest(self.level):
+        highest = self.max_q or self.q
+        if d < fewest(highest):
             problem.say(
                 "unreliable",
-                f"knockoffs at q = {self.q:g} select at least {fewest(self.level)} features or none, and there are "
+                f"knockoffs at q = {highest:g} select at least {fewest(highest)} features or none, and there are "
                 f"{d}: raise q, or set max_q",
             )
         problem.say(together.status, together.reason)
@@ -386,6 +387,7 @@ def e_values(excess: np.ndarray, q: float) -> np.ndarray:
     and less if n- = 0. At T = 0 its mean is 1 - 2^-n for n irrelevant features (Barber and Candes, 2015,
     doi:10.1214/15-AOS1337). By optional stopping its mean at T is at most 1, and the e-values of irrelevant features
     sum to at most d N+ / (1 + N-) at T. Means over draws keep the bound (Ren, Barber, 2024).
+    This rule and its proof are our own; Fischer and Sechidis (2025) may stop at other places.
 
     >>> import numpy as np
     >>> e_values(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.4).tolist()
