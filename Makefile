@@ -119,6 +119,8 @@ calibrate: setup ## measure false positives and power of the CI tests for MINUTE
 
 error-control: setup ## measure knockoffs for MINUTES=60, going on where the last run ended; then the rest of its page
 	$(BIN)/python -m studies.error_control --budget-minutes $(MINUTES)
+	$(BIN)/python -m studies.error_control.discoveries --budget-minutes $(MINUTES)
+	$(BIN)/python -m studies.error_control.real_tables
 	$(BIN)/python -m studies.error_control.stability_selection
 	$(BIN)/python -m studies.error_control.dcrt
 	$(BIN)/python -m studies.error_control.confirmation

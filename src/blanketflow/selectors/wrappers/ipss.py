@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,11 +12,11 @@ from ...core.cards import Card
 from ...core.column_checks import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_seed
-from ...moves.steps import INCLUDED, MEMBER, Step
+from ...moves.steps import Step
 from ..base import Method, Problem
 from ..discoveries import ROUNDING, by_level, in_words, levels, reached
 from ..learning import Importances
-from .stability_selection import LASSO, LAST, N_PENALTIES, RANKINGS, LassoPath, on_halves
+from .stability_selection import LASSO, LAST, N_PENALTIES, RANKINGS, LassoPath, counted, on_halves
 
 MODEL = "model"
 #: Number of strengths: penalties of the lasso, or thresholds of importances.
@@ -166,9 +166,9 @@ class IPSS(Method):
         expected, scores = expected_false(shares, sizes, *how)
         order = np.lexsort((-scores, expected))
         problem.verdict["paths"] = _paths(problem, shares, sizes, order)
-        return [self._step(problem, j, float(expected[j]), float(scores[j])) for j in order.tolist() if scores[j] > 0]
+        return [counted(problem, j, float(expected[j]), float(scores[j])) for j in order.tolist() if scores[j] > 0]
 
-    def _selections(self, problem: Problem) -> tuple[np.ndarray, Any]:
+    def _selections(self, problem: Problem) -> tuple[np.ndarray, Callable[[], Iterable[np.ndarray]]]:
         """Return the strengths, and a function that yields what each half selects at each of them, (halves, d)."""
         positions = {feature: j for j, feature in enumerate(problem.features)}
         if self.base != LASSO:
@@ -226,12 +226,6 @@ class IPSS(Method):
             were = f"{kept.sum()} features are" if kept.sum() > 1 else f"{'One' if kept.any() else 'No'} feature is"
             problem.verdict["sentence"] = f"{were} kept with at most {self.max_false:g} false in expectation."
         return [replace(step, kept=bool(is_kept)) for step, is_kept in zip(candidates, kept, strict=True)]
-
-    @staticmethod
-    def _step(problem: Problem, j: int, expected: float, score: float) -> Step:
-        feature = problem.features[j]
-        role = INCLUDED if feature in problem.included else MEMBER
-        return Step(feature, expected, importance=score, role=role)
 
 
 def _lasso(problem: Problem) -> LassoPath:

@@ -127,7 +127,7 @@ class StabilitySelection(Method):
         order = np.argsort(-counts, kind="stable")
         shares = counts / n_halves
         problem.verdict["paths"] = places.paths(problem.features, order.tolist(), n_halves, self.threshold)
-        return [self._step(problem, j, float(shares[j])) for j in order.tolist() if counts[j]]
+        return [counted(problem, j, float(shares[j]), float(shares[j])) for j in order.tolist() if counts[j]]
 
     def _split_clusters(self, problem: Problem, counts: np.ndarray, n_halves: int) -> Iterator[list[int]]:
         """Yield clusters of near-copies without a member above the threshold, the most selected one first."""
@@ -176,11 +176,12 @@ class StabilitySelection(Method):
         few = "" if names else f" A half selects only {n_selected}: a higher bound, or n_features, lets it select more."
         return f"{were} selected on at least {share}{listed}.{few} In one search {proved}."
 
-    @staticmethod
-    def _step(problem: Problem, j: int, share: float) -> Step:
-        feature = problem.features[j]
-        role = INCLUDED if feature in problem.included else MEMBER
-        return Step(feature, share, importance=share, role=role)
+
+def counted(problem: Problem, j: int, statistic: float, importance: float) -> Step:
+    """Return the step that admits a feature by what halves selected."""
+    feature = problem.features[j]
+    role = INCLUDED if feature in problem.included else MEMBER
+    return Step(feature, statistic, importance=importance, role=role)
 
 
 def needs_test(ranking: str) -> bool:
