@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .api.blankets import blankets
     from .api.compare import compare
+    from .api.discover import discover
     from .api.estimator import MarkovBlanketSelector
     from .api.get_selector import get_selector
     from .api.read_gmt import read_gmt
@@ -36,12 +37,12 @@ __version__ = "0.1.0"
 # fmt: off
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB",
     "IPSS", "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK",
-    "SGAI", "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC",
+    "SGAI", "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "Discover", "FastIAMB", "FisherMarkov", "IAMBnPC",
     "InformativeFragments", "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector",
     "MixedMB", "NoFeatures", "OneRule", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved",
     "Search", "StabilitySelection", "Stepwise", "TIEStar", "TrueBlanket", "Variance", "agree", "blankets", "compare",
-    "count", "fit_statistics", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "merge", "pack",
-    "read_gmt", "read_search", "read_table", "sample_curve", "select"]
+    "count", "discover", "fit_statistics", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "merge",
+    "pack", "read_gmt", "read_search", "read_table", "sample_curve", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {
@@ -50,6 +51,7 @@ _ELSEWHERE = {
     "blankets": ".api.blankets",
     "compare": ".api.compare",
     "count": ".api.statistics",
+    "discover": ".api.discover",
     "fit_statistics": ".api.statistics",
     "get_ci_test": ".ci",
     "get_selector": ".api.get_selector",
@@ -78,9 +80,9 @@ def list_selectors() -> pd.DataFrame:
     >>> methods.loc["hiton-mb", ["class", "ci_test"]].tolist()
     ['HITONMB', 'auto']
     """
-    from .core.registry import discover
+    from .core import registry
 
-    found = discover("blanketflow.selectors")
+    found = registry.discover("blanketflow.selectors")
     return _cards(found, ci_test=[method.default_test for method in found.values()])
 
 
@@ -98,9 +100,9 @@ def list_ci_tests() -> pd.DataFrame:
     >>> tests.loc["g2", "options"]["bins"]
     'a whole number at least 2 and at most 10000; 5 by default'
     """
-    from .core.registry import discover
+    from .core import registry
 
-    found = discover("blanketflow.ci")
+    found = registry.discover("blanketflow.ci")
     return _cards(found, options=[_options(test) for test in found.values()])
 
 

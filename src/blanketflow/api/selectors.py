@@ -17,7 +17,7 @@ from .estimator import MarkovBlanketSelector
 
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB",
     "IPSS", "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK",
-    "SGAI", "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC",
+    "SGAI", "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "Discover", "FastIAMB", "FisherMarkov", "IAMBnPC",
     "InformativeFragments", "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures",
     "OneRule", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise",
     "TIEStar", "TrueBlanket", "Variance"]
@@ -91,6 +91,14 @@ class DISR(MarkovBlanketSelector):
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
     information: Literal["adjusted", "plug-in"] = "adjusted"
+
+
+class Discover(MarkovBlanketSelector):
+    """Keep the features that are discoveries at a false discovery rate, by the procedure that suits the table."""
+
+    method_class = _METHODS["discover"]
+    q: float = 0.1
+    procedure: Literal["auto", "dcrt", "knockoffs"] = "auto"
 
 
 class FCBF(MarkovBlanketSelector):

@@ -46,6 +46,23 @@ def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
     return log_p <= levels[meets[-1]] if len(meets) else np.zeros(len(log_p), dtype=bool)
 
 
+def smallest_levels(log_p: np.ndarray, correction: str) -> np.ndarray:
+    """Return for each hypothesis the smallest level at which `rejected` rejects it, (m,), at most 1. O(m log m).
+
+    Also called adjusted p-values. A level chosen by looking at them has no guarantee.
+
+    >>> log_p = np.log([0.001, 0.02, 0.03, 0.9])
+    >>> smallest_levels(log_p, "bh").round(3).tolist(), smallest_levels(log_p, "bonferroni").round(3).tolist()
+    ([0.004, 0.04, 0.04, 0.9], [0.004, 0.08, 0.12, 1.0])
+    """
+    order = np.argsort(log_p, kind="stable")
+    level_of_1 = log_level(np.arange(1, len(log_p) + 1), max(len(log_p), 1), 1.0, correction)
+    needed = np.minimum.accumulate((log_p[order] - level_of_1)[::-1])[::-1]
+    found = np.empty(len(log_p))
+    found[order] = np.exp(np.minimum(needed, 0.0))
+    return found
+
+
 def fewest_rejected(smallest_p: float, n_tests: int, alpha: float, correction: str) -> int | None:
     """Return how many of `n_tests` p-values must equal the smallest (above 0) to reject any; None if never.
 

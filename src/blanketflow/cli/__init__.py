@@ -57,7 +57,7 @@ def make_app() -> typer.Typer:
 
     Its help is formatted with rich in a terminal and plain text elsewhere.
     """
-    from . import compare, count_and_merge, init, inspect, list_and_explain, results, run, select
+    from . import compare, count_and_merge, discover, init, inspect, list_and_explain, results, run, select
     from .options import Repeated
     from .terminal import is_terminal
 
@@ -72,6 +72,7 @@ def make_app() -> typer.Typer:
     app.command("inspect", cls=Repeated)(inspect.inspect)
     app.command("init", cls=Repeated)(init.init)
     app.command("select", cls=Repeated)(select.select)
+    app.command("discover", cls=Repeated)(discover.discover)
     app.command("compare", cls=Repeated)(compare.compare)
     app.command("count", cls=Repeated)(count_and_merge.count)
     app.command("merge", cls=Repeated)(count_and_merge.merge)

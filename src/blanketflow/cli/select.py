@@ -99,13 +99,13 @@ def select(
         show_json(found.as_dict())
     else:
         if is_terminal():
-            _draw(found)
+            draw(found)
         else:
             show(found.text())
         note(_next(found, asked.get("time_limit"), table, target, data_set or ()))
 
 
-def _draw(found: Selection) -> None:
+def draw(found: Selection) -> None:
     """Print the selection as a table."""
     from ..api.select_command import CURVE
 

@@ -12,8 +12,8 @@ import numpy as np
 
 #: Levels are compared up to this rounding.
 ROUNDING = 1e-12
-#: Number of levels in a sentence.
-MOST_LEVELS = 3
+#: Number of levels in a sentence, and the highest of them.
+MOST_LEVELS, HIGHEST = 3, 0.5
 
 
 def levels(values: np.ndarray, n_features: int) -> np.ndarray:
@@ -63,10 +63,10 @@ def by_level(features: Sequence[str], smallest: np.ndarray, **of_features: np.nd
 
 
 def in_words(smallest: np.ndarray, q: float, asked: float) -> str:
-    """Return the number of discoveries at the level `q`, which may be above the one asked for, and at others.
+    """Return the number of discoveries at the level `q`, which may be above the one asked for, and at higher ones.
 
     >>> in_words(np.array([0.05, 0.05, 0.3]), 0.1, 0.1)
-    '2 features are discoveries at q = 0.1. At other levels: 3 at 0.3.'
+    '2 features are discoveries at q = 0.1. At higher levels: 3 at 0.3.'
     >>> in_words(np.array([0.2, 0.2]), 0.2, 0.1)
     'No feature is a discovery at q = 0.1, and 2 at q = 0.2, chosen afterwards.'
     """
@@ -80,6 +80,6 @@ def in_words(smallest: np.ndarray, q: float, asked: float) -> str:
         said = f"No feature is a discovery at q = {asked:.3g}, and {number(q)} at q = {q:.3g}, chosen afterwards."
     else:
         said = f"{number(q)} feature{'s are discoveries' if number(q) > 1 else ' is a discovery'} at q = {q:.3g}."
-    other = [level for level in np.unique(smallest[smallest < 1.0 - ROUNDING]).tolist() if number(level) != number(q)]
-    listed = ", ".join(f"{number(level)} at {level:.3g}" for level in other[:MOST_LEVELS])
-    return f"{said} At other levels: {listed}." if listed else said
+    higher = [level for level in np.unique(smallest[smallest <= HIGHEST]).tolist() if number(level) > number(q)]
+    listed = ", ".join(f"{number(level)} at {level:.3g}" for level in higher[:MOST_LEVELS])
+    return f"{said} At higher levels: {listed}." if listed else said

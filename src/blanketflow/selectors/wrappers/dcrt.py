@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...ci.multiple_testing import BH, BY, NONE, rejected
+from ...ci.multiple_testing import BH, BY, NONE, rejected, smallest_levels
 from ...ci.tails import chi2_tail
 from ...core.cards import Card
 from ...core.column_checks import clusters_of_copies
 from ...core.parameters import choice, number
 from ...moves.steps import Step
 from ..base import Method, Problem
+from ..discoveries import by_level, in_words
 from ..filters.linear_similarity import target_columns
 from ..knockoff.columns_for_knockoffs import TakesCovariance, columns_of, covariance_option, known_columns
 from ..knockoff.gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
@@ -117,6 +118,13 @@ class DCRT(TakesCovariance, Method):
             for values, repeated in zip((statistics, p_values, log_p), again, strict=True):
                 values[firsts] = repeated[firsts]
             _double(p_values, log_p, firsts)
+        if self.correction != NONE:
+            smallest = smallest_levels(log_p, self.correction)
+            problem.verdict.update(
+                q=self.alpha,
+                discoveries=by_level(problem.features, smallest, p_value=p_values),
+                sentence=in_words(smallest, self.alpha, self.alpha),
+            )
         return [
             Step(problem.features[j], float(statistics[j]), float(p_values[j]), importance=float(-log_p[j]))
             for j in np.argsort(log_p, kind="stable")
