@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from . import ci
     from .api.blankets import blankets
     from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
@@ -39,7 +40,7 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITON
     "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments",
     "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures",
     "OneRule", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "Search", "StabilitySelection",
-    "Stepwise", "TIEStar", "TrueBlanket", "Variance", "agree", "blankets", "compare", "count", "fit_statistics",
+    "Stepwise", "TIEStar", "TrueBlanket", "Variance", "agree", "blankets", "ci", "compare", "count", "fit_statistics",
     "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "merge", "pack", "read_gmt", "read_search",
     "read_table", "sample_curve", "select"]
 # fmt: on
@@ -48,6 +49,7 @@ _ELSEWHERE = {
     "MarkovBlanketSelector": ".api.estimator",
     "agree": ".api.statistics",
     "blankets": ".api.blankets",
+    "ci": ".ci",
     "compare": ".api.compare",
     "count": ".api.statistics",
     "fit_statistics": ".api.statistics",
@@ -127,7 +129,8 @@ if not TYPE_CHECKING:  # else a checker would let every name pass
             raise AttributeError(f"module 'blanketflow' has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module(_ELSEWHERE.get(name, ".api.selectors"), __name__), name)
+        module = import_module(_ELSEWHERE.get(name, ".api.selectors"), __name__)
+        return module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:
