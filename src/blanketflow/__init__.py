@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from . import ci
     from .api.blankets import blankets
     from .api.compare import compare
     from .api.discover import discover
@@ -40,15 +41,16 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITON
     "SGAI", "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "Discover", "FastIAMB", "FisherMarkov", "IAMBnPC",
     "InformativeFragments", "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector",
     "MixedMB", "NoFeatures", "OneRule", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved",
-    "Search", "StabilitySelection", "Stepwise", "TIEStar", "TrueBlanket", "Variance", "agree", "blankets", "compare",
-    "count", "discover", "fit_statistics", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "merge",
-    "pack", "read_gmt", "read_search", "read_table", "sample_curve", "select"]
+    "Search", "StabilitySelection", "Stepwise", "TIEStar", "TrueBlanket", "Variance", "agree", "blankets", "ci",
+    "compare", "count", "discover", "fit_statistics", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors",
+    "merge", "pack", "read_gmt", "read_search", "read_table", "sample_curve", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {
     "MarkovBlanketSelector": ".api.estimator",
     "agree": ".api.statistics",
     "blankets": ".api.blankets",
+    "ci": ".ci",
     "compare": ".api.compare",
     "count": ".api.statistics",
     "discover": ".api.discover",
@@ -129,7 +131,8 @@ if not TYPE_CHECKING:  # else a checker would let every name pass
             raise AttributeError(f"module 'blanketflow' has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module(_ELSEWHERE.get(name, ".api.selectors"), __name__), name)
+        module = import_module(_ELSEWHERE.get(name, ".api.selectors"), __name__)
+        return module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -94,6 +94,8 @@ def answered(method: str, drawn: Drawn, task: Task, seconds: float) -> dict[str,
     except EOFError:
         found = {}
     child.join()
+    if "missing" in found:
+        raise SystemExit(f"{method!r} cannot run here: {found['missing']}. Install what it needs.")
     return found or {"status": "no answer in time" if child.exitcode == -signal.SIGXCPU else f"exit {child.exitcode}"}
 
 
@@ -103,6 +105,9 @@ def _answer(sent: Any, method: str, drawn: Drawn, task: str, seconds: float) -> 
     begin = time.process_time()
     try:
         kept, status, n_tests = selected(method, drawn, task, WALL * seconds)
+    except ImportError as error:  # says nothing of the method
+        sent.send({"missing": str(error)})
+        return
     except Exception as error:  # of any package; the page counts them
         sent.send({"status": f"{type(error).__name__}: {error}"})
         return
