@@ -133,6 +133,15 @@ def test_a_set_is_tested_by_all_its_residuals():
     assert many[0] == found
 
 
+def test_two_rare_flags_are_tested_exactly():
+    flags = np.zeros((2, 400), dtype=bool)
+    flags[0, :8] = flags[1, 200:208] = True
+    X = pd.DataFrame({"a": flags[0], "b": flags[1], "z": np.arange(400.0)})
+    table = [[384, 8], [8, 0]]
+    assert bind(X).test("a", "b").p_value == pytest.approx(stats.fisher_exact(table)[1])
+    assert bind(X).test(["a"], "b").p_value == bind(X).test("b", "a").p_value
+
+
 def test_weights_multiply_the_products_by_signs_and_levels_of_given_columns():
     X = bent(effect=0.3)
     Z = X[["g", "z"]].assign(g=X["g"].astype(str))

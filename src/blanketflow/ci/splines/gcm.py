@@ -18,7 +18,7 @@ from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column, Table
 from ..base import CITest
-from ..linear.regressions import is_function, rounded_away
+from ..linear.regressions import is_function, rounded_away, with_exact_tests
 from ..pooling import pooled_p_values
 from ..predictive.cpi import draw_parts
 from ..predictive.model_losses import Learner, cross_fitted
@@ -54,6 +54,8 @@ class GCM(CITest):
     of this many functions of each given column, the signs of the column minus its quantiles, or by indicators of its
     levels. The least of the w + 1 p-values, p, gives 1 - (1 - p)^(w + 1), an upper bound for any correlation of the
     tests, where the paper simulates. So effects are found whose sign depends on Z, such as X XOR Z.
+
+    Two flags with a small cell, given nothing, are tested by Fisher's exact test.
 
     A column that is a function of Z has no residuals and is independent. A test is unreliable if the splines leave at
     most eight rows, or ten for each of several products, or if rounding has destroyed a numeric column.
@@ -149,7 +151,8 @@ class _GCMEngine:
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate with the target, whose residuals are computed once."""
-        return self._each([(candidate,) for candidate in candidates], (target,), given)
+        found = self._each([(candidate,) for candidate in candidates], (target,), given)
+        return found if given else with_exact_tests(found, self._table, candidates, target)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns with the target; a column of several sets is regressed once."""
