@@ -120,6 +120,13 @@ def test_functions_of_z_too_few_rows_rounding_and_weights():
         bf.get_ci_test("rcit").bind(X, sample_weight=np.tile([1, 2], N // 2))
 
 
+def test_two_rare_flags_are_tested_exactly():
+    flags = np.zeros((2, 400), dtype=bool)
+    flags[0, :8] = flags[1, 200:208] = True
+    X = pd.DataFrame({"a": flags[0], "b": flags[1]})
+    assert bind(X).test("a", "b").p_value == pytest.approx(stats.fisher_exact([[384, 8], [8, 0]])[1])
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("bend", [np.square, np.exp])
 def test_level(bend):

@@ -16,7 +16,7 @@ from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
 from ..base import CITest
-from ..linear.regressions import is_function, present_levels
+from ..linear.regressions import is_function, present_levels, with_exact_tests
 from ..pooling import pooled_p_values
 from ..tails import weighted_chi2_tail
 from .kernel_features import median_distance
@@ -47,8 +47,8 @@ class RCIT(CITest):
     joins X only. Without Z on either side (the paper's RCoT) the test is blind to X XOR Z, and no better calibrated up
     to three given columns. `seed` fixes the functions; a column has the same ones in every test.
 
-    A column that is a function of Z is independent. A test is unreliable with fewer than 20 rows, or if rounding has
-    destroyed a column.
+    Two flags with a small cell, given nothing, are tested by Fisher's exact test. A column that is a function of Z is
+    independent. A test is unreliable with fewer than 20 rows, or if rounding has destroyed a column.
 
     Notes
     -----
@@ -107,7 +107,8 @@ class _RandomFeatures:
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate; the regression on Z is shared."""
-        return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
+        found = self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
+        return found if given else with_exact_tests(found, self._table, candidates, target)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns as one joint variable."""

@@ -16,7 +16,7 @@ from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Table
 from ..base import CITest
-from ..linear.regressions import rounded_away
+from ..linear.regressions import rounded_away, with_exact_tests
 from ..pooling import pooled_p_values
 from ..tails import student_t_greater
 from .spline import LEAST_FREE, leverages
@@ -43,8 +43,9 @@ class PCM(CITest):
     conservative, and varies less. A target of r levels has r - 1 residuals and as many functions, whose products are
     added up.
 
-    A column that is a function of Z is independent. A test is unreliable if the splines leave at most eight rows of a
-    half, or if rounding has destroyed a column.
+    Two flags with a small cell, given nothing, are tested by Fisher's exact test. A column that is a function of Z is
+    independent. A test is unreliable if the splines leave at most eight rows of a half, or if rounding has destroyed a
+    column.
 
     Notes
     -----
@@ -112,7 +113,8 @@ class _PCMEngine:
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate; the regressions of the target on Z are shared."""
-        return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
+        found = self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
+        return found if given else with_exact_tests(found, self._table, candidates, target)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns by one function of all of them."""
