@@ -72,6 +72,23 @@ def test_it_is_the_literal_one(query):
     assert found.p_value == pytest.approx(weighted_chi2_tail(statistic, weights)[0], rel=1e-6)
 
 
+@pytest.mark.parametrize("query", [("x", "y", []), ("x", "y", ["z"])])
+def test_causal_learn_finds_the_same_with_the_same_functions(query, monkeypatch):
+    """Its RCoT, on our functions: as many of Z as we take, and next to no ridge; Z joins each side beforehand."""
+    peer = pytest.importorskip("causallearn.utils.RCIT.RCIT", reason="causal-learn and momentchi2 are not installed")
+    X, seed, (x, y, given) = table(), 3, query
+    sides = [features(X, sorted([one, *given]), "side", 5, seed) for one in (x, y)]
+    drawn = iter([features(X, given, "given", N // 4, seed), *sides] if given else sides)
+    test = peer.RCIT("hbe", num_f=N // 4, rcit=False) if given else peer.RIT("hbe")
+    monkeypatch.setattr(test, "random_fourier_features", lambda *_, **__: next(drawn))
+    arrays = [X[[one]].to_numpy() for one in (x, y, *given)]
+    p_value, statistic = test.compute_pvalue(*arrays)
+    found = bind(X, seed, ridge=1e-10).test(*query)
+    assert found.statistic == pytest.approx(statistic, rel=0.02)  # it divides by n - 1 here and by n there
+    if not given:  # its residuals are not those without a row
+        assert found.p_value == pytest.approx(p_value, rel=0.1, abs=1e-6)
+
+
 def imhof(statistic, weights):
     """Return the exact tail by Imhof's integral (1961)."""
 
