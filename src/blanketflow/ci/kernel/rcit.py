@@ -112,9 +112,18 @@ class _RandomFeatures:
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns as one joint variable."""
+        return self._each(candidates, (target,), given)
+
+    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Test two sets of columns."""
+        return self._each([x], y, given)
+
+    def _each(
+        self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
+    ) -> CIResults:
         n, residuals = self._table.n_rows, self._regression(given)
-        is_rounded = any(map(self._is_rounded, (target, *given)))
-        y = self._side((target,), given, residuals)
+        is_rounded = any(map(self._is_rounded, (*targets, *given)))
+        y = self._side(targets, given, residuals)
         answers = []
         for columns in candidates:
             if n < FEWEST_ROWS or is_rounded or any(map(self._is_rounded, columns)):

@@ -113,15 +113,24 @@ class _Neighbours:
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns as one joint variable."""
+        return self._each(candidates, (target,), given)
+
+    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Test two sets of columns."""
+        return self._each([x], y, given)
+
+    def _each(
+        self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
+    ) -> CIResults:
         n = self._table.n_rows
-        is_rounded = any(map(self._is_rounded, (target, *given)))
+        is_rounded = any(map(self._is_rounded, (*targets, *given)))
         is_enough = n >= ROWS_PER_NEIGHBOUR * self._test.n_neighbors and not is_rounded
         is_tested = [is_enough and not any(map(self._is_rounded, columns)) for columns in candidates]
         varies = [any(not self._table[at].is_constant() for at in columns) for columns in candidates]
         asked = [at for at, is_asked in enumerate(is_tested) if is_asked and varies[at]]
         answers = [CIResult(0.0, 1.0, 0.0, 0.0, n, is_reliable) for is_reliable in is_tested]
-        if asked and not self._table[target].is_constant():
-            found = self._information([candidates[at] for at in asked], target, given)
+        if asked and not all(self._table[at].is_constant() for at in targets):
+            found = self._information([candidates[at] for at in asked], targets, given)
             # Equal up to the order of summation is equal.
             exceeding = (found[:, 1:] >= found[:, :1] - 1e-9).sum(axis=1)
             p_values = (1.0 + exceeding) / (1.0 + self._test.n_permutations)
@@ -129,7 +138,9 @@ class _Neighbours:
                 answers[at] = CIResult(estimate, p_value, float(np.log(p_value)), 1.0, n, True)
         return CIResults.from_rows(answers)
 
-    def _information(self, candidates: list[tuple[int, ...]], target: int, given: tuple[int, ...]) -> np.ndarray:
+    def _information(
+        self, candidates: list[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
+    ) -> np.ndarray:
         """Return the estimates of each candidate as it is, and permuted, (m, 1 + n_permutations)."""
         from scipy.special import digamma
 
@@ -143,7 +154,7 @@ class _Neighbours:
         for start in range(0, n, step := max(1, BLOCK // n)):
             rows = slice(start, start + step)
             in_z = self._distances(rows, given)
-            in_yz = np.maximum(in_z, self._distances(rows, (target,)))
+            in_yz = np.maximum(in_z, self._distances(rows, targets))
             by_z, by_yz = (np.argsort(one, axis=1, kind="stable").astype(np.int32) for one in (in_z, in_yz))
             of_z, of_yz = np.take_along_axis(in_z, by_z, axis=1), np.take_along_axis(in_yz, by_yz, axis=1)
             for at in range(len(candidates)):

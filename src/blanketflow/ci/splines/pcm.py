@@ -41,7 +41,7 @@ class PCM(CITest):
 
     `n_splits` random halves are drawn, and `statistic` is the mean of T over them. Compared with Student's t, it is
     conservative, and varies less. A target of r levels has r - 1 residuals and as many functions, whose products are
-    added up.
+    added up, and so are those of several columns as Y.
 
     Two flags with a small cell, given nothing, are tested by Fisher's exact test. A column that is a function of Z is
     independent. A test is unreliable if the splines leave at most eight rows of a half, or if rounding has destroyed a
@@ -118,13 +118,22 @@ class _PCMEngine:
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns by one function of all of them."""
+        return self._each(candidates, (target,), given)
+
+    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Test two sets of columns."""
+        return self._each([x], y, given)
+
+    def _each(
+        self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
+    ) -> CIResults:
         n = self._table.n_rows
         given = tuple(sorted(given, key=lambda at: self._table.names[at]))  # cuts are tried column by column
-        halves = [_Half(self._screen, learn, rest, target, given) for learn, rest in self._halves]
+        halves = [_Half(self._screen, learn, rest, targets, given) for learn, rest in self._halves]
         n_left = n - n // 2 - 1 - max(half.rank for half in halves)
         answers = []
         for columns in candidates:
-            if n_left <= rows_needed(1) or any(map(self._is_rounded, (*columns, target, *given))):
+            if n_left <= rows_needed(1) or any(map(self._is_rounded, (*columns, *targets, *given))):
                 answers.append(CIResult(0.0, 1.0, 0.0, 0.0, n, False))
                 continue
             design, scales = self._design(columns, given), self._functions((*columns, *given))
@@ -161,17 +170,25 @@ class _PCMEngine:
 
 
 class _Half:
-    """Rows on which functions are learned, and the rest, on which they are tested with a target given columns."""
+    """Rows on which functions are learned, and the rest, on which they are tested with targets given columns."""
 
     def __init__(
-        self, screen: SplineScreen, learn: SampledRows, rest: SampledRows, target: int, given: tuple[int, ...]
+        self,
+        screen: SplineScreen,
+        learn: SampledRows,
+        rest: SampledRows,
+        targets: tuple[int, ...],
+        given: tuple[int, ...],
     ) -> None:
         self._learn, self._rest, self._has_given = learn, rest, bool(given)
         self._to_learn, self._to_test = (GivenFunctions(screen, given, rows) for rows in (learn, rest))
         self.rank = max(len(self._to_learn.basis), len(self._to_test.basis))
-        n_functions = int(screen.n_straight[target])
-        self._y = _left(self._to_learn, learn.functions(target, n_functions), self._has_given)
-        self._y_to_test = _left(self._to_test, rest.functions(target, n_functions), self._has_given)
+        sizes = [int(screen.n_straight[target]) for target in targets]
+        y_to_learn, y_to_test = (
+            np.vstack([rows.functions(*of) for of in zip(targets, sizes, strict=True)]) for rows in (learn, rest)
+        )
+        self._y = _left(self._to_learn, y_to_learn, self._has_given)
+        self._y_to_test = _left(self._to_test, y_to_test, self._has_given)
 
     def t(self, design: np.ndarray, scales: np.ndarray) -> float | None:
         """Return the statistic of the function that is learned on functions of X and Z, (p, n); None without one.
