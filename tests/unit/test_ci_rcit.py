@@ -47,7 +47,7 @@ def features(X, names, role, n_features, seed):
     return (found - found.mean(axis=0)) / found.std(axis=0)
 
 
-def literal(X, x, y, given, seed, n_features=5, n_given_features=100, ridge=0.001):
+def literal(X, x, y, given, seed, n_features=8, n_given_features=100, ridge=0.001):
     """Return the statistic, and the weights of the chi-squares of its null distribution."""
     n = len(X)
     f, g = (features(X, sorted([one, *given]), "side", n_features, seed) for one in (x, y))
@@ -83,7 +83,7 @@ def test_causal_learn_finds_the_same_with_the_same_functions(query, monkeypatch)
     monkeypatch.setattr(test, "random_fourier_features", lambda *_, **__: next(drawn))
     arrays = [X[[one]].to_numpy() for one in (x, y, *given)]
     p_value, statistic = test.compute_pvalue(*arrays)
-    found = bind(X, seed, ridge=1e-10).test(*query)
+    found = bind(X, seed, ridge=1e-10, n_features=5).test(*query)
     assert found.statistic == pytest.approx(statistic, rel=0.02)  # it divides by n - 1 here and by n there
     if not given:  # its residuals are not those without a row
         assert found.p_value == pytest.approx(p_value, rel=0.1, abs=1e-6)

@@ -53,7 +53,7 @@ class RCIT(CITest):
     Notes
     -----
     It finds dependence of any form as ``hsic`` does, in a fraction of the time, with less power: a few random functions
-    do not see all of a kernel.
+    do not see all of a kernel, and with some seeds they miss a relation that others see.
 
     Examples
     --------
@@ -61,8 +61,8 @@ class RCIT(CITest):
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=300)
     >>> X = np.column_stack([a**2 + 0.1 * rng.normal(size=300), a, a + rng.normal(size=300)])
-    >>> test = RCIT().bind(X)
-    >>> bool(test.test(0, 1).p_value < 1e-6), bool(test.test(0, 2, given=[1]).p_value > 0.05)
+    >>> test = RCIT().bind(X, seed=1)
+    >>> bool(test.test(0, 1).p_value < 1e-3), bool(test.test(0, 2, given=[1]).p_value > 0.05)
     (True, True)
     """
 
@@ -84,7 +84,7 @@ class RCIT(CITest):
     )
     draws_rows: ClassVar[bool] = True  # type: ignore[misc] # for the median distance
 
-    n_features: int = integer(5, "Random functions of X, and of Y.", at_least=1)
+    n_features: int = integer(8, "Random functions of X, and of Y (5 in the paper).", at_least=1)
     n_given_features: int = integer(100, "Random functions of Z; at most a quarter of the rows.", at_least=1)
     ridge: float = number(0.001, "Ridge of the regressions on Z, as a share of the functions' variance.", above=0)
 
