@@ -44,8 +44,8 @@ class CMIKnn(CITest):
     Notes
     -----
     It finds fine patterns that kernels and splines smooth away, such as waves, rings and checkerboards, and has less
-    power than these for smooth relations. Neighbours in several given numbers are far apart in small samples: where X
-    and Y follow waves of three columns, most true nulls are rejected (docs/ci-tests.md).
+    power than these for smooth relations. Neighbours in several given numbers are far apart in small samples, so that X
+    permuted among them loses some of its relation to Z, and true nulls are rejected too often (docs/ci-tests.md).
 
     Examples
     --------
@@ -69,6 +69,9 @@ class CMIKnn(CITest):
         "information, AISTATS, PMLR 84, 938-947.",
         guarantee="p-values exact given nothing or labels, at least 1 / (1 + n_permutations); given numbers right in "
         "large samples if X varies little with Z among neighbours",
+        misleads="given several numbers, whose neighbours are far apart in small samples: at 0.05 it rejects 39 % of "
+        "samples of 200 rows in which X and Y follow squares of three columns, and 87 % with sines; given one number, 3 to "
+        "14 %",
         cost="O(n^2 log n) once for all candidates, and n_permutations times the rows in all neighbourhoods of each",
         p_values=RESAMPLED,
         measures=("p-value",),
