@@ -151,6 +151,13 @@ def quadratic(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
     return _frame(x, EFFECT * x**2 + _mean(z) + rng.normal(size=n), z)
 
 
+def waves(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
+    """T follows waves of X, three within two standard deviations of its mean."""
+    z = rng.normal(size=(n, k))
+    x = rng.normal(size=n)
+    return _frame(x, 2 * np.sin(5 * x) + _mean(z) + rng.normal(size=n), z)
+
+
 def xor(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
     """T is X XOR z1, flipped in three rows of ten; all are coins that are independent in pairs; needs k >= 1."""
     x, z = rng.random(n) < 0.5, rng.random((n, k)) < 0.5
@@ -182,7 +189,7 @@ FAMILIES: dict[str, dict[str, Design]] = {
 NULLS: dict[str, Design] = {name: design for family in FAMILIES.values() for name, design in family.items()}
 #: X is dependent on T given Z.
 ALTERNATIVES: dict[str, Design] = {
-    d.__name__: d for d in (linear_negative, linear_mixed_signs, linear_weak, quadratic, xor, mixed_types)
+    d.__name__: d for d in (linear_negative, linear_mixed_signs, linear_weak, quadratic, waves, xor, mixed_types)
 }
 #: The fewest columns given, where a design needs some.
 FEWEST_GIVEN = {"products": 2} | dict.fromkeys(

@@ -31,6 +31,7 @@ POWER_SET_SIZES = {
     "linear_mixed_signs": 3,
     "linear_weak": 1,
     "quadratic": 0,
+    "waves": 0,
     "xor": 1,
     "mixed_types": 1,
 }
@@ -89,7 +90,7 @@ def auto(frame: pd.DataFrame) -> Choice:
 USE_CELLS = {"min_samples_per_cell": 0, "unreliable": "use"}
 USE_PARAMETERS = {"min_samples_per_parameter": 0, "unreliable": "use"}
 #: Tests above `SLOW` at some hundred rows; of numbers, `auto` takes one of them.
-SLOW_TESTS = (AUTO, "spline", "gcm", "hsic", "cpi", "ppi")
+SLOW_TESTS = (AUTO, "spline", "gcm", "pcm", "hsic", "rcit", "cmi-knn", "cpi", "ppi")
 LINEAR, CURVED = ("gaussian", "correlated"), (*FAMILIES["bends"], *FAMILIES["noise"], *FAMILIES["functions"])
 #: Two levels, or classes, are numbers too for tests of linear relations.
 LEVELS_OF_TWO = ("two_classes", "flags", *FAMILIES["rare"])
@@ -113,9 +114,13 @@ VARIANTS = (
     Variant("lr-mixed", USE_PARAMETERS, ("mixed", "discrete"), has_power=False),
     Variant("spline", {}, tuple(NULLS)),
     Variant("gcm", {}, (*LINEAR, *CURVED, *LEVELS_OF_TWO, "mixed", "discrete")),
+    Variant("gcm", {"weights": 3}, (*LINEAR, *CURVED, *LEVELS_OF_TWO, "mixed", "discrete")),
+    Variant("pcm", {}, (*LINEAR, *CURVED, *LEVELS_OF_TWO, "mixed", "discrete")),
     Variant("hsic", {}, FEW),
     Variant("hsic", {"trace_error": 0.01}, (*LINEAR, *CURVED, "mixed")),
     Variant("hsic", {"null": "permutation"}, ("gaussian",), has_power=False),
+    Variant("rcit", {}, (*LINEAR, *CURVED, *LEVELS_OF_TWO, "mixed", "discrete")),
+    Variant("cmi-knn", {}, (*LINEAR, *CURVED, "mixed", "discrete")),
     Variant("cpi", {}, LINEAR),
     Variant("cpi", {"model": "tree"}, (*FEW, "squares", "near_function", "discrete"), has_power=False),
     Variant("cpi", {"significance": "fisher"}, ("gaussian",), has_power=False),

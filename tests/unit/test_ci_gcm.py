@@ -41,8 +41,11 @@ def bind(X, seed=0, **options):
 
 def papers(e, f):
     """Return T of the paper's section 3: sqrt(n) times the mean of R_i = e_i f_i over their standard deviation."""
-    products = (e - e.mean()) * (f - f.mean())
-    return np.sqrt(len(e)) * products.mean() / products.std(ddof=1)
+    return papers_of((e - e.mean()) * (f - f.mean()))
+
+
+def papers_of(products):
+    return np.sqrt(len(products)) * products.mean() / products.std(ddof=1)
 
 
 def hotelling(e, f):
@@ -130,6 +133,37 @@ def test_a_set_is_tested_by_all_its_residuals():
     assert many[0] == found
 
 
+def test_two_rare_flags_are_tested_exactly():
+    flags = np.zeros((2, 400), dtype=bool)
+    flags[0, :8] = flags[1, 200:208] = True
+    X = pd.DataFrame({"a": flags[0], "b": flags[1], "z": np.arange(400.0)})
+    table = [[384, 8], [8, 0]]
+    assert bind(X).test("a", "b").p_value == pytest.approx(stats.fisher_exact(table)[1])
+    assert bind(X).test(["a"], "b").p_value == bind(X).test("b", "a").p_value
+
+
+def test_weights_multiply_the_products_by_signs_and_levels_of_given_columns():
+    X = bent(effect=0.3)
+    Z = X[["g", "z"]].assign(g=X["g"].astype(str))
+    Z = np.column_stack([Z["g"] == "level 1", Z["g"] == "level 2", Z["z"]]).astype(float)
+    e, f = (in_parts(LinearRegression, X, name, Z, 0)[:, 0] for name in "xy")
+    signs = [np.where(X["z"] > cut, 1.0, -1.0) for cut in np.quantile(X["z"], [0.25, 0.5, 0.75])]
+    weights = [np.ones(200), *Z.T[:2], *signs]
+    t = max(abs(papers_of((e - e.mean()) * weight * (f - f.mean()))) for weight in weights)
+    found = bind(X, model=LinearRegression(), weights=3).test("x", "y", ["g", "z"])
+    assert found.statistic == pytest.approx(t**2)
+    assert found.p_value == pytest.approx(1 - (1 - 2 * stats.t.sf(t, 199)) ** 6)
+    assert bind(X, weights=3).test("x", "y") == bind(X).test("x", "y")
+
+
+def test_weights_find_effects_whose_sign_depends_on_z():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 300))
+    X = pd.DataFrame({"x": x, "y": np.sign(z) * x + rng.normal(size=300), "z": z})
+    assert bind(X).test("x", "y", ["z"]).p_value > 0.01
+    assert bind(X, weights=3).test("x", "y", ["z"]).p_value < 1e-6
+
+
 def test_seeds_decide_the_parts_of_models_and_nothing_else():
     X = bent(effect=0.3)
     asked = ("x", "y", ["z"])
@@ -209,12 +243,13 @@ NULLS = {
 
 @pytest.mark.parametrize("null", [pytest.param(name, marks=pytest.mark.extended) for name in NULLS])
 @pytest.mark.parametrize("n", [200, 1000])
-def test_level(null, n):
+@pytest.mark.parametrize("weights", [0, 3])
+def test_level(null, n, weights):
     def is_rejected(seed):
         rng = np.random.default_rng(seed)
         z = rng.normal(size=n)
         X = pd.DataFrame({"x": NULLS[null](z, rng), "y": NULLS[null](z, rng), "z": z})
-        return bind(X).test("x", "y", ["z"]).p_value <= 0.05
+        return bind(X, weights=weights).test("x", "y", ["z"]).p_value <= 0.05
 
     assert not Level(300, 1e-4).is_exceeded(map(is_rejected, range(300)))
 

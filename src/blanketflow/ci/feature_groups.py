@@ -88,9 +88,9 @@ class GroupEngine:
 
     In a conditioning set a group means all of its columns. As X it is a set of columns, if the test supports sets; else
     the smallest p-value of its columns times their number counts (Bonferroni). As Y it is swapped with an X of one
-    column, if the test is symmetric. Two sets are tested by `evaluate_pair` if the engine has it, else by the chain
-    rule: X is independent of Y1 and Y2 together if and only if it is independent of Y1, and of Y2 given Y1; the
-    smallest p-value of the links counts, times their number.
+    column, if the test is symmetric. Otherwise `evaluate_pair` is used if the engine has it, else the chain rule: X is
+    independent of Y1 and Y2 together if and only if it is independent of Y1, and of Y2 given Y1; the smallest p-value
+    of the links counts, times their number.
     """
 
     def __init__(self, test: CITest, engine: Any, columns_of: Sequence[tuple[int, ...]]) -> None:
@@ -131,7 +131,7 @@ class GroupEngine:
         if self.is_symmetric and len(x) == 1:
             return self._with_column([y], x[0], z)[0]
         x, y = sorted((x, y)) if self.is_symmetric else (x, y)
-        if len(x) > 1 and hasattr(self.engine, "evaluate_pair"):
+        if hasattr(self.engine, "evaluate_pair"):
             return self.engine.evaluate_pair(x, y, z)[0]
         earlier = [tuple(sorted((*z, *y[:i]))) for i in range(len(y))]
         return smallest_of([self._with_column([x], column, z)[0] for column, z in zip(y, earlier, strict=True)])

@@ -28,6 +28,9 @@ TESTS = {
     "mi-permutation": (1e-4, 7e-7),
     "hsic": (1e-4, 5e-6),
     "spline": (1.2e-3, 5e-7),
+    "pcm": (2e-3, 8e-6),
+    "rcit": (1e-3, 2e-6),
+    "cmi-knn": (1e-3, 8e-5),
     "oracle": (1e-5, 0.0),
 }
 OTHER_TEST, BINNING = (1e-3, 1e-6), (3e-5, 1.6e-7)

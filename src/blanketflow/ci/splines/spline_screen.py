@@ -344,29 +344,29 @@ class Rows(Protocol):
 
 
 class SampledRows:
-    """A random sample of a screen's rows; a smaller sample is the start of a larger one."""
+    """Some of a screen's rows, ascending."""
 
-    def __init__(self, screen: SplineScreen, n_rows: int) -> None:
-        self._screen, self.n_rows = screen, n_rows
-        self._rows = np.sort(derive_rng(0, "spline").permutation(screen.n_rows)[:n_rows])
+    def __init__(self, screen: SplineScreen, rows: np.ndarray) -> None:
+        self._screen, self._rows, self.n_rows = screen, rows, len(rows)
         self._functions: dict[int, np.ndarray] = {}
         self._finest: dict[int, np.ndarray] = {}
 
     def functions(self, column: int, size: int) -> np.ndarray:
         """Return the first functions of a column, (size, n)."""
         if column not in self._functions:
-            found = self._picked(self._screen.functions(column, int(self._screen.n_functions[column])))
+            found = self.picked(self._screen.functions(column, int(self._screen.n_functions[column])))
             keep(self._functions, column, found, found.size)
         return self._functions[column][:size]
 
     def finest(self, column: int) -> np.ndarray:
         """Return all functions of a column."""
         if column not in self._finest:
-            found = self._picked(functions_of(self._screen.table[column]))
+            found = self.picked(functions_of(self._screen.table[column]))
             keep(self._finest, column, found, found.size)
         return self._finest[column]
 
-    def _picked(self, functions: np.ndarray) -> np.ndarray:
+    def picked(self, functions: np.ndarray) -> np.ndarray:
+        """Return functions on these rows, centred, with lengths as on all rows."""
         picked = functions[:, self._rows]
         return (picked - picked.mean(axis=1, keepdims=True)) * np.sqrt(self._screen.n_rows / self.n_rows)
 
@@ -376,6 +376,10 @@ class SampledRows:
 
 
 def rows_that_confirm(screen: SplineScreen) -> list[Rows]:
-    """Return the rows on which to confirm: a sample, or more if it does not decide."""
+    """Return the rows on which to confirm: a random sample, or a larger one, or all, if it does not decide.
+
+    A smaller sample is the start of a larger one.
+    """
     sizes = [size for size in SAMPLES if 2 * size <= screen.n_rows]
-    return [*(SampledRows(screen, size) for size in sizes), screen]
+    order = derive_rng(0, "spline").permutation(screen.n_rows) if sizes else np.arange(0)
+    return [*(SampledRows(screen, np.sort(order[:size])) for size in sizes), screen]
