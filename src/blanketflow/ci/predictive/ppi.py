@@ -36,6 +36,10 @@ from .tree_risks import SingleColumnRisks
 
 #: What takes the place of X: values of `copies`.
 PERMUTED, CONDITIONAL = "permuted", "conditional"
+#: What misleads with conditional copies.
+OF_PRODUCTS = (
+    "a feature that depends on a product of given ones, and says nothing beyond them, is found dependent too often"
+)
 
 
 @dataclass
@@ -89,7 +93,7 @@ class PPI(CITest):
         "arXiv:2110.10713; corrected-t: Nadeau, Bengio (2003) 10.1023/A:1024068626366.",
         p_values=RESAMPLED,
         guarantee="wilcoxon is not calibrated (overlapping splits), corrected-t is conservative given nothing; both "
-        "reject too often where X depends on Z",
+        "reject too often where X depends on Z, unless copies: conditional keeps that relation",
         misleads="a feature that depends on the given ones, and says nothing beyond them, is found dependent in 18 % "
         "to 100 % of samples at 0.05, more often with more rows (docs/ci-tests.md)",
         cost="n_repeats model fits per set of columns, shared by its members",
@@ -125,8 +129,8 @@ class PPI(CITest):
 
     @property
     def misleads(self) -> str:
-        """The card's warning on permuted columns."""
-        return "" if self.copies == CONDITIONAL else self.card.misleads
+        """What misleads with these copies."""
+        return OF_PRODUCTS if self.copies == CONDITIONAL else self.card.misleads
 
     def smallest_p(self) -> float:
         """Return the p-value of `n_repeats` equal differences; 0 for ``corrected-t``."""
