@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 import blanketflow as bf
 from blanketflow.ci.predictive.conditional_copies import ConditionalCopies
 from blanketflow.ci.predictive.risk_differences import draw_repeats
-from blanketflow.ci.splines.spline_functions import functions_of
+from blanketflow.ci.spline_functions import functions_of
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.seeds import derive_rng
 from ...core.table import Table
 from ...models.encode import moderated
-from ..splines.spline_functions import functions_of
+from ..spline_functions import functions_of
 from .cpi import exchanged_levels
 from .risk_differences import Repeats
 
