@@ -22,6 +22,8 @@ from studies.shared.page import row, write
 HERE = Path(__file__).parent
 PAPER, PEER = "paper", "pyimpetus"
 KIND = ["design", "n", "test"]
+#: Of tests.yaml: the seconds of a search, and the searches of a data set.
+LIMIT, SPLITS = 60.0, 5
 #: What is asked of a test in the place of the paper's. Right: a rate under a null is too high if its exact lower 99 %
 #: bound is above alpha, and at most this share of the rates is. Fast: the CPU seconds over those of the paper's test,
 #: of all searches together, and the median of data sets. Accurate: the lower 95 % bound of the mean difference of
@@ -115,13 +117,13 @@ def networks(found: pd.DataFrame) -> str:
 def verdicts(rates: pd.DataFrame, raw: pd.DataFrame) -> pd.DataFrame:
     """Return what the evidence says of each test, on the data sets, one of each study, that it and the paper's ran on.
 
-    Where a test has no answer models guess.
+    Where a test has no answer models guess, and the search took its limit.
     """
     raw = guessed(raw)
     once = raw[raw["dataset"].isin(one_of_each(sorted(set(raw["dataset"]))))]
     scores = once.groupby(["dataset", "selector"])["mean"].mean().unstack()
     pairs = once.drop_duplicates(["dataset", "selector"]).set_index(["dataset", "selector"])
-    seconds = (pairs["seconds"] * pairs["n_searches"]).unstack()
+    seconds = seconds_of(pairs).unstack()
     shares = (pairs["n_features"] / pairs["d"]).unstack()
     nulls = rates[rates["design"].isin(NULLS)].groupby("test")["is_high"].agg(["sum", "count"])
     lines = []
@@ -155,6 +157,11 @@ def verdicts(rates: pd.DataFrame, raw: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines).set_index("test")
+
+
+def seconds_of(pairs: pd.DataFrame) -> pd.Series:
+    """Return the CPU seconds of all searches; one without an answer took its limit."""
+    return (pairs["seconds"] * pairs["n_searches"]).fillna(0.0) + LIMIT * SPLITS * (1.0 - pairs["answered"])
 
 
 def answer(judged: pd.DataFrame) -> str:
@@ -194,7 +201,7 @@ def peer(raw: pd.DataFrame) -> str:
     for name in (PEER, *TESTS):
         part = pairs[pairs["selector"] == name]
         score = here[here["selector"] == name].groupby("dataset")["mean"].mean().mean()
-        seconds = (part["seconds"] * part["n_searches"]).sum()
+        seconds = seconds_of(part).sum()
         share = f"{(part['n_features'] / part['d']).mean():.0%}".replace("%", " %")
         lines.append(
             row("PyImpetus" if name == PEER else f"`{name}`", len(part), f"{score:.3f}", share, f"{seconds:.3g}")
