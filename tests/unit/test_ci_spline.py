@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import blanketflow as bf
-from blanketflow.ci.splines.spline_functions import functions_of
+from blanketflow.ci.spline_functions import functions_of
 from blanketflow.core.convert import as_table
 from levels import Level
 

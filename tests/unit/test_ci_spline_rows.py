@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import blanketflow as bf
+from blanketflow.ci.spline_functions import functions_of
 from blanketflow.ci.splines import spline_given, spline_screen
-from blanketflow.ci.splines.spline_functions import functions_of
 from blanketflow.ci.splines.spline_given import CUT, LEAST_CUT, GivenFunctions, least_told
 from blanketflow.ci.splines.spline_screen import SplineScreen
 from blanketflow.core.convert import as_table

@@ -16,7 +16,7 @@ import numpy as np
 from ...core.table import Table
 from ...models.encode import unit_of_errors
 from ..engines import Candidate, columns_of
-from .risk_differences import Repeats, risk_differences
+from .risk_differences import Repeats, Sources, risk_differences
 from .tree_risks import ColumnLists, TargetArrays, column_blocks, target_arrays
 
 #: Number of codes read at once for marginal tests.
@@ -88,19 +88,22 @@ class BinnedTreeRisks:
         left = self._binned[self._members]
         self.offer(left[left != column])
 
-    def of(self, x: Candidate) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks of all repeats' trees before and after columns of the set are permuted, both of shape (B,)."""
+    def of(self, x: Candidate, sources: Sources | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks of all repeats' trees before and after columns of the set are replaced, both of shape (B,)."""
         permuted, is_moved = self._risks.copy(), self._nothing_moved()
         is_moved[np.searchsorted(self._binned, columns_of(x))] = True
-        for b, tree in enumerate(self._trees):
-            if is_moved[tree.feature].any():
-                permuted[b] = self._risk(b, tree, is_moved)
+        use_any = [b for b, tree in enumerate(self._trees) if is_moved[tree.feature].any()]
+        places = sources() if sources and use_any else self.repeats.sources
+        for b in use_any:
+            permuted[b] = self._risk(b, self._trees[b], is_moved, places[b])
         return self._risks.copy(), permuted
 
-    def conditional(self, x: Candidate, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks before and after `x` is permuted, of trees on it and `given`, both of shape (B,)."""
+    def conditional(
+        self, x: Candidate, given: Sequence[int], sources: Sources | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks before and after `x` is replaced, of trees on it and `given`, both of shape (B,)."""
         self.offer((*columns_of(x), *given))
-        return self.of(x)
+        return self.of(x, sources)
 
     def _nothing_moved(self) -> np.ndarray:
         """Return a mask without permuted columns; its last place is that of a leaf's feature, -1."""
@@ -126,14 +129,14 @@ class BinnedTreeRisks:
         )  # fmt: skip
         self._trees[b] = tree = _Tree(*nodes)
         self._kernels.find_leaves(*tree[:3], self._codes, rows, self._leaves[b])
-        self._risks[b] = self._risk(b, tree, self._nothing_moved())
+        self._risks[b] = self._risk(b, tree, self._nothing_moved(), self.repeats.sources[b])
         self.n_fits += 1
         self.n_counted += n_counted
 
-    def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray) -> float:
-        rows, sources = self.repeats.test_rows[b], self.repeats.permuted_rows[b]
+    def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray, places: np.ndarray) -> float:
+        rows = self.repeats.test_rows[b]
         risk = self._kernels.binned_tree_risk(
-            *tree, self._leaves[b], self._by_column, self._codes, rows, sources, is_moved, *self._target
+            *tree, self._leaves[b], self._by_column, self._codes, rows, rows[places], is_moved, *self._target
         )
         return risk / self._unit
 

@@ -238,12 +238,23 @@ def _moved(column: Column, Z: np.ndarray, exchange: Exchange, moved: np.ndarray,
         expected = _within_blocks(x, Z, exchange)
         return replace(column, kind=NUMERIC, values=expected + (x - expected)[moved])
     codes = column.numbers().astype(np.int64)
-    probability = np.maximum(_within_blocks(np.eye(max(len(column.levels), 2))[codes], Z, exchange), 0.0)
+    probability = _within_blocks(np.eye(max(len(column.levels), 2))[codes], Z, exchange)
+    return replace(column, values=exchanged_levels(codes, probability, moved, rng))
+
+
+def exchanged_levels(
+    codes: np.ndarray, probability: np.ndarray, moved: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return codes, (n,), with the same relation to Z: ranks within P(level | Z), (n, r), come from the rows `moved`.
+
+    A rank is drawn uniformly within a row's level. Negative probabilities count as 0; those of a row need not sum to 1.
+    """
+    probability = np.maximum(probability, 0.0)
     upper = np.cumsum(probability, axis=1) / probability.sum(axis=1, keepdims=True)
     at = np.arange(len(codes))
     below = np.where(codes > 0, upper[at, codes - 1], 0.0)
     places = (below + rng.random(len(codes)) * (upper[at, codes] - below))[moved]
-    return replace(column, values=np.sum(places[:, np.newaxis] >= upper[:, :-1], axis=1))
+    return np.sum(places[:, np.newaxis] >= upper[:, :-1], axis=1)
 
 
 def _within_blocks(y: np.ndarray, Z: np.ndarray, exchange: Exchange) -> np.ndarray:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.cards import RESAMPLED, Card
+from ...core.errors import UnsupportedError
 from ...core.parameters import anything, choice, integer, number
 from ...core.results import CIResult, CIResults
 from ...core.seeds import seed_32
@@ -20,8 +22,24 @@ from ..clusters import Exchange, clusters_of, strata_of
 from ..engines import Candidate, columns_of
 from ..unbound import permute_option
 from .model_losses import Learner
-from .risk_differences import DECIMALS, Repeats, corrected_t, draw_repeats, risk_differences, smallest_p, wilcoxon
+from .risk_differences import (
+    DECIMALS,
+    Repeats,
+    Sources,
+    corrected_t,
+    draw_repeats,
+    risk_differences,
+    smallest_p,
+    wilcoxon,
+)
 from .tree_risks import SingleColumnRisks
+
+#: What takes the place of X: values of `copies`.
+PERMUTED, CONDITIONAL = "permuted", "conditional"
+#: What misleads with conditional copies.
+OF_PRODUCTS = (
+    "a feature that depends on a product of given ones, and says nothing beyond them, is found dependent too often"
+)
 
 
 @dataclass
@@ -48,7 +66,12 @@ class PPI(CITest):
     in 2 %, 10 %, 21 % and 31 % of 1,000 columns for 5, 10, 30 and 100 repeats (n = 100). ``corrected-t`` stays between
     1 % and 5 % (studies/calibration/ppi_false_positives.py). X is permuted marginally, so both reject too often if X is
     correlated with Z: ``corrected-t`` in 18 % of samples at 50 rows and in nearly all at 1,000 rows (docs/ci-tests.md).
-    The test ``cpi`` keeps the relation of X to Z.
+
+    ``copies="conditional"`` keeps the relation of X to Z. A number is replaced by E[X | Z] plus its spread given Z
+    times exchanged noise, rounded to a value of X in the test rows; a label's rank within P(level | Z) is exchanged.
+    Both are ridge regressions on splines of each given column, which do not use the target. Products of given columns
+    are not followed. Given nothing the copy is the permuted column. With ``corrected-t`` true nulls are
+    kept, and only strong effects are found; studies/right_ppfs has the rates. Single columns only, without groups.
 
     Examples
     --------
@@ -70,7 +93,7 @@ class PPI(CITest):
         "arXiv:2110.10713; corrected-t: Nadeau, Bengio (2003) 10.1023/A:1024068626366.",
         p_values=RESAMPLED,
         guarantee="wilcoxon is not calibrated (overlapping splits), corrected-t is conservative given nothing; both "
-        "reject too often where X depends on Z",
+        "reject too often where X depends on Z, unless copies: conditional keeps that relation",
         misleads="a feature that depends on the given ones, and says nothing beyond them, is found dependent in 18 % "
         "to 100 % of samples at 0.05, more often with more rows (docs/ci-tests.md)",
         cost="n_repeats model fits per set of columns, shared by its members",
@@ -93,10 +116,21 @@ class PPI(CITest):
         "wilcoxon", "wilcoxon (the paper) or corrected-t (calibrated).", ("wilcoxon", "corrected-t")
     )
     permute: str = permute_option()
+    copies: str = choice(
+        PERMUTED,
+        "What takes the place of X in test rows: X permuted (permuted, the paper), or a copy that keeps the relation "
+        "of X to Z (conditional).",
+        (PERMUTED, CONDITIONAL),
+    )
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _PPIEngine:
-        """Return the engine; `seed` fixes splits and permutations."""
+        """Return the engine; `seed` fixes splits, permutations and copies."""
         return _PPIEngine(self, table, seed)
+
+    @property
+    def misleads(self) -> str:
+        """What misleads with these copies."""
+        return OF_PRODUCTS if self.copies == CONDITIONAL else self.card.misleads
 
     def smallest_p(self) -> float:
         """Return the p-value of `n_repeats` equal differences; 0 for ``corrected-t``."""
@@ -127,6 +161,15 @@ class _PPIEngine:
         by = test.permute, clusters_of(test.card.id, table, test.permute), strata_of(table)
         self._is_reliable = Exchange.of(by[0], table.n_rows, *by[1:]).has_some
         self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed, *by)
+        self._copies = None
+        if test.copies == CONDITIONAL:
+            if by[1] is not None or by[2] is not None:
+                raise UnsupportedError(
+                    f"ppi with copies: {CONDITIONAL} takes no groups or strata. Use the test cpi, or leave copies out."
+                )
+            from .conditional_copies import ConditionalCopies
+
+            self._copies = ConditionalCopies(table, self.repeats, seed)
         self._risks: dict[int, Any] = {}
         self._single: dict[tuple[int, int], Any] = {}
 
@@ -165,8 +208,21 @@ class _PPIEngine:
 
     def _judge_each(self, candidates: Sequence[Candidate], target: int, given: Sequence[int]) -> CIResults:
         source = self.risks(target)
-        risks, permuted = zip(*(source.conditional(candidate, given) for candidate in candidates), strict=True)
+        found = (source.conditional(candidate, given, self.sources(candidate, given)) for candidate in candidates)
+        risks, permuted = zip(*found, strict=True)
         return self.judge(risk_differences(np.array(risks), np.array(permuted)))
+
+    def sources(self, x: Candidate, given: Iterable[int]) -> Sources | None:
+        """Return what computes the copies of a candidate given columns; None if it is permuted."""
+        if self._copies is None:
+            return None
+        columns = columns_of(x)
+        if len(columns) > 1:
+            raise UnsupportedError(
+                f"ppi with copies: {CONDITIONAL} tests single columns, not sets of {len(columns)}. Use the test cpi, "
+                "or leave copies out."
+            )
+        return partial(self._copies.sources, columns[0], tuple(given))
 
     def marginal_differences(
         self, candidates: Sequence[int] | np.ndarray, target: int, first_repeat: int = 0
@@ -196,14 +252,16 @@ class _BackwardElimination:
     """Tests of the members of a set, which share the trees of all repeats; dropping one changes trees that use it."""
 
     def __init__(self, engine: _PPIEngine, source: Any, members: Sequence[int]) -> None:
-        self._engine, self._source = engine, source
+        self._engine, self._source, self._members = engine, source, dict.fromkeys(members)
         source.offer(members)
 
     def test(self, column: int) -> CIResult:
-        risks, permuted = self._source.of(column)
+        given = (other for other in self._members if other != column)
+        risks, permuted = self._source.of(column, self._engine.sources(column, given))
         return self._engine.judge(risk_differences(risks[None], permuted[None]))[0]
 
     def drop(self, column: int) -> None:
+        del self._members[column]
         self._source.drop(column)
 
 
@@ -236,10 +294,12 @@ class EstimatorRisks:
         pairs = [self.conditional(column, ()) for column in columns.tolist()]
         return risk_differences(np.array([risks for risks, _ in pairs]), np.array([permuted for _, permuted in pairs]))
 
-    def conditional(self, x: Candidate, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks and permuted risks of models on `x` and `given` together, both of shape (B,)."""
+    def conditional(
+        self, x: Candidate, given: Sequence[int], sources: Sources | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks before and after `x` is replaced, of models on it and `given` together, both of shape (B,)."""
         self.offer((*columns_of(x), *given))
-        return self.of(x)
+        return self.of(x, sources)
 
     def offer(self, columns: Iterable[int]) -> None:
         """Set the columns of the models."""
@@ -250,14 +310,15 @@ class EstimatorRisks:
         """Remove a column from the set."""
         self._members -= {column}
 
-    def of(self, x: Candidate) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks of all repeats' models before and after columns of the set are permuted, both of shape (B,)."""
+    def of(self, x: Candidate, sources: Sources | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks of all repeats' models before and after columns of the set are replaced, both of shape (B,)."""
         self._fit(self._members)
         risks = np.array([fit.risk for fit in self._fits])
-        permuted = risks.copy()
+        permuted, places = risks.copy(), None
         for b, fit in enumerate(self._fits):
             if moved := [self._blocks[column] for column in columns_of(x) if column in fit.used]:
-                permuted[b] = self._risk(fit.estimator, b, fit.columns, moved)
+                places = (sources() if sources else self.repeats.sources) if places is None else places
+                permuted[b] = self._risk(fit.estimator, b, fit.columns, moved, places[b])
         return risks, permuted
 
     def _encode(self, members: frozenset[int]) -> None:
@@ -286,11 +347,18 @@ class EstimatorRisks:
             self._fits[b] = _Fit(estimator, members, depends_on, columns, self._risk(estimator, b, columns))
             self.n_fits += 1
 
-    def _risk(self, estimator: Any, b: int, columns: np.ndarray, moved: Sequence[slice] = ()) -> float:
-        """Return the mean loss of a repeat's test rows, with some blocks of the design matrix permuted alike."""
+    def _risk(
+        self,
+        estimator: Any,
+        b: int,
+        columns: np.ndarray,
+        moved: Sequence[slice] = (),
+        places: np.ndarray | slice = slice(None),
+    ) -> float:
+        """Return the mean loss of a repeat's test rows, with some blocks of the design matrix from their `places`."""
         rows = self.repeats.test_rows[b]
         X = self._matrix[rows]
         for block in moved:
-            X[:, block] = self._matrix[self.repeats.permuted_rows[b], block]
+            X[:, block] = self._matrix[rows[places], block]
         X = X if len(columns) == X.shape[1] else np.take(X, columns, axis=1)
         return float(np.mean(self._learner.losses(estimator, X, rows)))

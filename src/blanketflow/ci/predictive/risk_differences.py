@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from ...core.seeds import derive_rng
 from ..clusters import Exchange
 from ..tails import student_t_greater
 from ..unbound import ROWS
+
+#: Computes the place among a repeat's test rows whose value each of them gets, (B, m), where a model needs it.
+Sources = Callable[[], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,12 @@ class Repeats:
         """Return a range of repeats."""
         first = self.first + range(len(self.is_train))[which].start
         return Repeats(self.is_train[which], self.test_rows[which], self.permuted_rows[which], first)
+
+    @cached_property
+    def sources(self) -> np.ndarray:
+        """The place among the test rows whose value each of them gets, (B, m)."""
+        found = [np.searchsorted(rows, moved) for rows, moved in zip(self.test_rows, self.permuted_rows, strict=True)]
+        return np.array(found)
 
     def receivers(self) -> np.ndarray:
         """Return the test row that gets each row's value, int64 (B, n); training rows keep theirs."""

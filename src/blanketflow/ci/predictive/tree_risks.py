@@ -13,7 +13,7 @@ from ...core.column import MatrixColumns, SparseColumns
 from ...core.table import Column, SparseValues, Table
 from ...models.encode import moderated, unit_of_errors
 from ..engines import Candidate, columns_of
-from .risk_differences import DECIMALS, Repeats
+from .risk_differences import DECIMALS, Repeats, Sources
 
 _NO_NODES, _NO_ROWS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 
@@ -65,7 +65,6 @@ class TreeRisks:
         self._unit = 1.0 if self._target.n_classes else unit_of_errors(self._target.numbers)
         n_repeats = len(repeats.is_train)
         self._trees: list[_Tree | None] = [None] * n_repeats
-        self._sources = [np.searchsorted(t, p) for t, p in zip(repeats.test_rows, repeats.permuted_rows, strict=True)]
         self._risks = np.empty(n_repeats)
         self._sorted: SortedColumns | None = None
         self._offered = _NO_NODES
@@ -91,21 +90,25 @@ class TreeRisks:
         """Remove a column from the set."""
         self._drop(np.array([column]))
 
-    def of(self, x: Candidate) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks of all repeats' trees before and after columns of the set are permuted, both of shape (B,)."""
+    def of(self, x: Candidate, sources: Sources | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks of all repeats' trees before and after columns of the set are replaced, both of shape (B,)."""
         risks, permuted = self._risks.copy(), self._risks.copy()
         at = np.searchsorted(self._sorted.columns, columns_of(x))
         is_moved = np.zeros(len(self._sorted.columns), dtype=bool)
         is_moved[at] = True
-        for b in np.flatnonzero(self._is_used[:, at].any(axis=1)):
+        uses_any = np.flatnonzero(self._is_used[:, at].any(axis=1))
+        places = sources() if sources and len(uses_any) else self.repeats.sources
+        for b in uses_any:
             tree = self._trees[b]
-            permuted[b] = self._risk(b, tree, is_moved[tree.used])
+            permuted[b] = self._risk(b, tree, is_moved[tree.used], places[b])
         return risks, permuted
 
-    def conditional(self, x: Candidate, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks before and after `x` is permuted, of trees on it and `given`, both of shape (B,)."""
+    def conditional(
+        self, x: Candidate, given: Sequence[int], sources: Sources | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks before and after `x` is replaced, of trees on it and `given`, both of shape (B,)."""
         self.offer((*columns_of(x), *given))
-        return self.of(x)
+        return self.of(x, sources)
 
     def _drop(self, columns: np.ndarray) -> None:
         gone = np.searchsorted(self._offered, columns)
@@ -129,17 +132,17 @@ class TreeRisks:
             nodes[0], *columns.arrays[:3], repeats.test_rows[b], self.table.n_rows
         )
         self._trees[b] = tree = _Tree(*nodes, used, place, test_codes)
-        self._risks[b] = self._risk(b, tree, np.zeros(len(used), dtype=bool))
+        self._risks[b] = self._risk(b, tree, np.zeros(len(used), dtype=bool), self.repeats.sources[b])
         self._is_used[b] = False
         self._is_used[b, used] = True
         self.n_fits += 1
         self.n_examined += n_examined
 
-    def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray) -> float:
+    def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray, places: np.ndarray) -> float:
         classes, numbers, n_classes = self._target
         rows = self.repeats.test_rows[b]
         risk = self._kernels.tree_risk(
-            tree.place, tree.cut, tree.left, tree.leaf, tree.test_codes, is_moved, self._sources[b], classes[rows],
+            tree.place, tree.cut, tree.left, tree.leaf, tree.test_codes, is_moved, places, classes[rows],
             numbers[rows], n_classes,
         )  # fmt: skip
         return risk / self._unit

@@ -17,9 +17,9 @@ from ..base import CITest
 from ..engines import Engine
 from ..linear.regressions import rounded_away, with_exact_tests
 from ..pooling import pooled_p_values
+from ..spline_functions import functions_of
 from ..tails import f_greater
 from ..target_regressions import ROWS_PER_PARAMETER, Part, TargetRegressions, target_of_kind
-from .spline_functions import functions_of
 from .spline_given import ROUNDING, GivenFunctions, orthonormal_of, without
 from .spline_screen import (
     CLEAR,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .spline_functions import KNOTS
+from ..spline_functions import KNOTS
 from .spline_screen import VANISHING, Rows, SplineScreen, whitening
 
 #: Most cuts of a column, rows on either side, and the rows that smoother functions must leave of one.

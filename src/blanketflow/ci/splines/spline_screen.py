@@ -13,8 +13,8 @@ from ...core.numerics import SMALLEST_SHARE, is_rounded_away
 from ...core.results import CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Table
+from ..spline_functions import functions_of
 from ..tails import f_greater, rao_f
-from .spline_functions import functions_of
 
 #: Functions of a number as X or Y, and the most of a given column.
 OF_SIDE, OF_GIVEN = 4, 8

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.numerics import standardised
-from ...core.table import Column
-from ...targets.normal_scores import normal_scores
-from ..linear.regressions import present_levels
+from ..core.numerics import standardised
+from ..core.table import Column
+from ..targets.normal_scores import normal_scores
+from .linear.regressions import present_levels
 
 #: Knots of the natural splines, one more than functions without the constant; each set contains the one before.
 KNOTS = (9, 17)
