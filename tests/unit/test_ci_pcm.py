@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 
 import blanketflow as bf
-from blanketflow.ci.splines.spline_functions import functions_of
+from blanketflow.ci.spline_functions import functions_of
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.seeds import derive_rng
