@@ -154,6 +154,7 @@ def test_weights_multiply_the_products_by_signs_and_levels_of_given_columns():
     assert found.statistic == pytest.approx(t**2)
     assert found.p_value == pytest.approx(1 - (1 - 2 * stats.t.sf(t, 199)) ** 6)
     assert bind(X, weights=3).test("x", "y") == bind(X).test("x", "y")
+    assert bind(X, weights=3).test("g", "h", ["z"]) == bind(X).test("g", "h", ["z"])  # labels have no weights
 
 
 def test_weights_find_effects_whose_sign_depends_on_z():
