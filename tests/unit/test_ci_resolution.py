@@ -20,6 +20,7 @@ LIMITED = [
     ("mi-permutation", {"n_permutations": 30, "enough_exceedances": 1}),
     ("cpi", {"significance": "fisher", "n_permutations": 40, "model": "tree"}),
     ("hsic", {"null": "permutation", "n_permutations": 25}),
+    ("cmi-knn", {"n_permutations": 20}),
 ]
 
 
@@ -77,7 +78,7 @@ def test_what_is_advised_reaches_the_level_and_nothing_less_does(name, options, 
 
 
 def test_tests_without_permutations_and_repeats_have_no_least_p_value():
-    for name in set(discover("blanketflow.ci")) - {"ppi", "mi-permutation", "oracle", "population"}:
+    for name in set(discover("blanketflow.ci")) - {"ppi", "mi-permutation", "cmi-knn", "oracle", "population"}:
         assert bf.get_ci_test(name).smallest_p() == 0.0
     assert why_not({"significance": "corrected-t", "n_repeats": 2}, correction="bonferroni", n_features=10**6) is None
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import blanketflow as bf
@@ -132,6 +132,7 @@ def test_if_takes_what_cmim_cannot_see():
 
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
+@example(4073)
 def test_identities(seed):
     X, y = discrete_table(seed, n=60, d=8)
     jmi, jmi_scores = rank("jmi", X, y, 8)
@@ -141,7 +142,7 @@ def test_identities(seed):
     assert rank("mifs", X, y, 8, beta=0)[0] == rank("mimr", X, y, 8, balance=0)[0] == rank("mim", X, y, 8)[0]
     # cmim is the minimum of `if` and the relevance, as long as both rank alike.
     fragments, scores = rank("if", X, y, 2)
-    if rank("cmim", X, y, 2)[0] == fragments:
+    if rank("cmim", X, y, 2)[0] == fragments and len(fragments) == 2:  # all other columns may be constant
         relevance = literal.information(X[:, fragments[1]], y)
         assert rank("cmim", X, y, 2)[1][1] == pytest.approx(min(scores[1], relevance), abs=1e-10)
 
