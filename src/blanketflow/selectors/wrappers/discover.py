@@ -94,7 +94,7 @@ class Discover(Method):
         procedure = (KNOCKOFFS if is_wide else TESTS) if self.procedure == AUTO else self.procedure
         method = Knockoffs(q=self.q) if procedure == KNOCKOFFS else DCRT(alpha=self.q)
         limits = replace(problem.limits, check_time=problem.check_time)
-        found = problem.search(method, None, features, target, problem.seed, limits)
+        found = problem.search(method, None, features, target, problem.seed, limits, finds_stand_ins=False)
         problem.say(found.status, found.reason)
         problem.verdict.update(found.verdict, procedure=procedure)
         said = [f"{n_rows:,} rows of {n_columns:,} features:", f"{method.card.name}."] if self.procedure == AUTO else []
