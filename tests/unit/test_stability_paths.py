@@ -45,13 +45,21 @@ def test_the_chart_has_a_line_a_feature_and_names_the_kept(table):
     lines = {row["feature"] for row in rows if "share" in row and "feature" in row}
     assert lines == set(found.verdict_["paths"]["shares"])
     assert {row["feature"] for row in rows if "place" in row} == set(found.selected_features_)
-    with pytest.raises(ParameterError, match="only StabilitySelection has paths"):
+    with pytest.raises(ParameterError, match="only StabilitySelection and IPSS have paths"):
         bf.MIM(n_features=1).fit(*table).plot(paths=True)
+
+
+def test_the_chart_of_ipss_names_the_kept(table):
+    found = bf.IPSS(pairs=10, q=0.3).fit(*table)
+    drawn = found.plot(paths=True).to_dict()
+    rows = [row for data in drawn["datasets"].values() for row in data]
+    assert {row["feature"] for row in rows if "place" in row} == set(found.selected_features_)
+    assert {row["feature"] for row in rows if row.get("kind") == "not kept"}
 
 
 def test_names_do_not_cover_each_other():
     shares = {"a": [0.0, 0.91], "b": [0.5, 1.0], "c": [0.7, 1.0]}  # as metadata have them, by name
-    drawn = stability_paths({"n_features": [1, 2], "shares": shares, "threshold": 0.9}).to_dict()
+    drawn = stability_paths({"n_features": [1, 2], "shares": shares, "threshold": 0.9}, list("abc")).to_dict()
     places = {row["feature"]: row["place"] for data in drawn["datasets"].values() for row in data if "place" in row}
     assert places == pytest.approx({"c": 1.0, "b": 1.0 - 14 / 300, "a": 1.0 - 28 / 300})
 

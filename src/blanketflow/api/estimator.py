@@ -381,7 +381,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         paths : bool, default=False
-            Draw stability paths (`StabilitySelection`): the share of halves with a feature among the first n, by n.
+            Draw stability paths (`StabilitySelection`, `IPSS`): the share of halves that select a feature, by the
+            number of features selected.
 
         Returns
         -------
@@ -412,8 +413,9 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "selected_features_")
         if paths:
             if not self.verdict_.get("paths"):
-                raise ParameterError(f"{type(self).__name__}: only StabilitySelection has paths. Leave paths out.")
-            return stability_paths(self.verdict_["paths"])
+                name = type(self).__name__
+                raise ParameterError(f"{name}: only StabilitySelection and IPSS have paths. Leave paths out.")
+            return stability_paths(self.verdict_["paths"], self.selected_features_)
         return blanket_bars(pd.DataFrame(features_of(self), columns=FEATURE_COLUMNS))
 
     # scikit-learn's diagram with the result below it once fitted; neither with set_config(display="text").

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import altair as alt
@@ -134,15 +134,16 @@ _PATHS_WIDTH, _PATHS_HEIGHT, _GREY = 520, 300, "#9aa3ad"
 _IS_KEPT = ("kept", "not kept")
 
 
-def stability_paths(paths: Mapping[str, Any]) -> alt.LayerChart:
-    """Draw the stability path of each feature, blue if its last share reaches the dashed threshold.
+def stability_paths(paths: Mapping[str, Any], kept: Collection[str]) -> alt.LayerChart:
+    """Draw the stability path of each feature, blue if it is among those kept.
 
-    `paths` has n_features (the numbers at which shares are known), shares (a list by feature) and the threshold.
+    `paths` has n_features (the numbers at which shares are known), shares (a list by feature) and the threshold, which
+    is dashed.
     """
     sizes, threshold = list(paths["n_features"]), float(paths["threshold"])
     ordered = sorted(paths["shares"].items(), key=lambda one: [-share for share in reversed(one[1])])
     rows = [
-        (feature, size, share, _IS_KEPT[shares[-1] < threshold - 1e-9])
+        (feature, size, share, _IS_KEPT[feature not in kept])
         for feature, shares in ordered
         for size, share in zip(sizes, shares, strict=True)
     ]

@@ -74,7 +74,7 @@ def _of_blanket(run: Run, dataset: str, selector: str) -> Iterator[tuple[str, An
         yield f"blanket/{selector}", plots.blanket_graph(shown, target)
     paths = run.stability_paths.get((dataset, selector))
     if paths and paths["shares"]:
-        yield f"stability-paths/{selector}", plots.stability_paths(paths)
+        yield f"stability-paths/{selector}", plots.stability_paths(paths, set(blanket["feature"]))
     folds = run.rows(run.folds, dataset=dataset, selector=selector, split=FINAL)
     members = run.rows(run.members, dataset=dataset, selector=selector, split=FINAL)
     if folds["fold"].nunique() > 1 and len(members):
