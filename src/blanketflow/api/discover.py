@@ -21,13 +21,11 @@ class Discovered:
     features : list of str
         The discoveries at `q`, most important first; none is a possible answer.
     verdict : str
-        The answer in a few sentences: how many at `q`, how many at higher levels, by which procedure, and how large an
-        effect had to be in order to be found.
+        The answer in a few sentences: how many at `q`, how many at higher levels, and how large an effect had to be in
+        order to be found.
     discoveries : DataFrame
         One row per feature, the smallest level first: feature, q (the smallest level at which it is a discovery, below
         1), n_features (number of discoveries at that level), and its p-value or e-value.
-    procedure : str
-        ``dcrt`` or ``knockoffs``.
     selector : Discover
         The fitted selector.
 
@@ -43,7 +41,6 @@ class Discovered:
     features: list[str]
     verdict: str
     discoveries: pd.DataFrame
-    procedure: str
     selector: Discover
 
     def __repr__(self) -> str:
@@ -55,7 +52,7 @@ def discover(
     y: Any,
     q: float = 0.1,
     *,
-    procedure: Literal["auto", "dcrt", "knockoffs"] = "auto",
+    procedure: Literal["dcrt", "knockoffs"] = "dcrt",
     task: str = "auto",
     target_kind: str = "auto",
     exclude: Sequence[str] | None = None,
@@ -76,8 +73,8 @@ def discover(
     q : float, default=0.1
         False discovery rate: the expected share of false features among the discoveries. Fix it before you see the
         result.
-    procedure : {"auto", "dcrt", "knockoffs"}, default="auto"
-        How discoveries are made. By default it depends on the numbers of rows and columns.
+    procedure : {"dcrt", "knockoffs"}, default="dcrt"
+        How discoveries are made: by tests of each feature given all others, or by synthetic copies.
     task : {"auto", "classification", "regression"}
         What the target is.
     target_kind : {"auto", "classification", "regression", "survival", "count", "ordered", "share", "positive"}
@@ -109,8 +106,8 @@ def discover(
     >>> import blanketflow as bf
     >>> X = np.random.default_rng(0).normal(size=(300, 20))
     >>> found = bf.discover(X, X[:, 3] + np.random.default_rng(1).normal(size=300), q=0.05)
-    >>> found.procedure, found.discoveries["feature"].iloc[0]
-    ('dcrt', 'x3')
+    >>> found.discoveries["feature"].iloc[0]
+    'x3'
     """
     from .selectors import Discover
 
@@ -130,6 +127,5 @@ def discover(
         features=list(selector.selected_features_),
         verdict=selector.verdict_["sentence"] + ended,
         discoveries=selector.discoveries_,
-        procedure=selector.verdict_["procedure"],
         selector=selector,
     )

@@ -94,11 +94,11 @@ class DISR(MarkovBlanketSelector):
 
 
 class Discover(MarkovBlanketSelector):
-    """Keep the features that are discoveries at a false discovery rate, by the procedure that suits the table."""
+    """Keep the features that are discoveries at a false discovery rate."""
 
     method_class = _METHODS["discover"]
     q: float = 0.1
-    procedure: Literal["auto", "dcrt", "knockoffs"] = "auto"
+    procedure: Literal["dcrt", "knockoffs"] = "dcrt"
 
 
 class FCBF(MarkovBlanketSelector):

@@ -25,9 +25,8 @@ def discover(
 ) -> None:
     """Find features that say something that no other says, with a share of at most q false ones among them.
 
-    By tests of each feature given all others or, with more columns than rows, by knockoffs. The answer says what was
-    found at q, what more at higher levels, and how large an effect had to be in order to be found. For features to
-    predict by, use select.
+    By tests of each feature given all others. The answer says what was found at q, what more at higher levels, and how
+    large an effect had to be in order to be found. For features to predict by, use select.
     """
     from ..api.select_command import select as find
     from ..search.workers import compile_kernels

@@ -1,4 +1,4 @@
-"""Discoveries at a false discovery rate, by the procedure that suits the shape of the table."""
+"""Discoveries at a false discovery rate, with their levels and the effect that would have been found."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ...core.cards import TARGET_KINDS, Card
+from ...core.cards import Card
 from ...core.parameters import choice, number
 from ...moves.steps import Step
 from ..base import Method, Problem
 from .dcrt import DCRT
 from .knockoffs import Knockoffs
 
-AUTO, TESTS, KNOCKOFFS = "auto", "dcrt", "knockoffs"
-#: With fewer rows than this share of the columns, dCRT finds next to nothing, and knockoffs do.
-FEWEST_ROWS = 1.0
+TESTS, KNOCKOFFS = "dcrt", "knockoffs"
 #: Probability of finding an effect of the size that is named.
 POWER = 0.8
 
 
 @dataclass
 class Discover(Method):
-    """Keep the features that are discoveries at a false discovery rate, by the procedure that suits the table.
+    """Keep the features that are discoveries at a false discovery rate.
 
-    A discovery is a feature that says something about the target that no other feature says. With at least as many
-    rows as columns each feature is tested given all others (`DCRT`), which can find a single feature. With more columns
-    than rows features are compared with synthetic copies (`Knockoffs`), which find ten or more, or none. The choice
-    depends on the numbers of rows and columns only, never on the target.
+    A discovery is a feature that says something about the target that no other feature says. By default each feature is
+    tested given all others (`DCRT`), which can find a single feature; of the procedures that control the rate it found
+    most on tables of twelve shapes (studies/discover). `Knockoffs` compare features with synthetic copies, and find
+    ten or more, or none.
 
     `discoveries_` has each feature with the smallest level at which it is a discovery. The verdict says what was found
     at `q`, what more at higher levels, and how large an effect had to be in order to be found. Near-copies of a feature
@@ -60,26 +58,24 @@ class Discover(Method):
         id="discover",
         name="discoveries at a false discovery rate",
         family="wrapper",
-        summary="Keeps what dCRT or, with more columns than rows, knockoffs find at a false discovery rate.",
+        summary="Keeps what dCRT or knockoffs find at a false discovery rate, and says what could have been found.",
         reference="Liu, Katsevich, Janson, Ramdas (2022) Fast and powerful conditional randomization testing via "
         "distillation, Biometrika 109(2), 277-293, doi:10.1093/biomet/asab039; Candes, Fan, Janson, Lv (2018) Panning "
         "for gold: model-X knockoffs for high dimensional controlled variable selection, JRSS B 80(3), 551-577, "
         "doi:10.1111/rssb.12265.",
-        guarantee="false discovery rate at most q under the assumptions of the procedure that was chosen; nothing is "
-        "proved for the estimated covariance",
+        guarantee="false discovery rate at most q under the assumptions of the procedure; nothing is proved for the "
+        "estimated covariance",
         work="knockoffs",
         cost="that of dcrt or knockoffs",
-        tasks=TARGET_KINDS,
         importance="that of the procedure",
     )
     default_test: ClassVar[str | None] = None
 
     q: float = number(0.1, "False discovery rate.", above=0, below=1)
     procedure: str = choice(
-        AUTO,
-        "How discoveries are made: by tests of each feature given all others (dcrt), by synthetic copies (knockoffs), "
-        "or by what suits the numbers of rows and columns (auto).",
-        (AUTO, TESTS, KNOCKOFFS),
+        TESTS,
+        "How discoveries are made: tests of each feature given all others (dcrt), or synthetic copies (knockoffs).",
+        (TESTS, KNOCKOFFS),
     )
 
     def proves_one_search(self) -> bool:
@@ -89,19 +85,16 @@ class Discover(Method):
     def grow(self, problem: Problem) -> list[Step]:
         """Run the procedure, and admit what it keeps, most important first."""
         features, target = problem.table.select(problem.features), problem.table[problem.target]
-        n_rows, n_columns = features.n_rows, len(problem.features)
-        is_wide = n_rows < FEWEST_ROWS * n_columns
-        procedure = (KNOCKOFFS if is_wide else TESTS) if self.procedure == AUTO else self.procedure
-        method = Knockoffs(q=self.q) if procedure == KNOCKOFFS else DCRT(alpha=self.q)
+        method = Knockoffs(q=self.q) if self.procedure == KNOCKOFFS else DCRT(alpha=self.q)
         limits = replace(problem.limits, check_time=problem.check_time)
         found = problem.search(method, None, features, target, problem.seed, limits, finds_stand_ins=False)
         problem.say(found.status, found.reason)
-        problem.verdict.update(found.verdict, procedure=procedure)
-        said = [f"{n_rows:,} rows of {n_columns:,} features:", f"{method.card.name}."] if self.procedure == AUTO else []
-        if procedure == TESTS:
-            least = effect_found(n_rows, self.q * (len(found.members) + 1) / max(n_columns, 1))
-            said.append(f"A partial correlation of {least:.2f} would have been found with a probability of {POWER:g}.")
-        problem.verdict["sentence"] = " ".join([problem.verdict.get("sentence", ""), *said]).strip()
+        problem.verdict.update(found.verdict)
+        if self.procedure == TESTS:
+            least = effect_found(features.n_rows, self.q * (len(found.members) + 1) / max(len(problem.features), 1))
+            problem.verdict["sentence"] += (
+                f" A partial correlation of {least:.2f} would have been found with a probability of {POWER:g}."
+            )
         return [replace(step, kept=True) for step in found.members]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
