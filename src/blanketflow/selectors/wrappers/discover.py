@@ -36,9 +36,9 @@ class Discover(Method):
 
     Notes
     -----
-    What is proved is that of the procedure: that the false discovery rate is at most `q` if rows are independent and
-    the features Gaussian with a known covariance, which is estimated here. docs/error-control.md has the measured
-    rates. The level is to be fixed before the result is seen; only the levels of knockoffs may be chosen afterwards.
+    No rate is proved: the covariance of the features is estimated, and the Benjamini-Hochberg correction of dCRT is for
+    p-values that are independent or positively dependent. docs/error-control.md has measured rates. Fix the level
+    before you see the result; only the levels of knockoffs may be chosen afterwards.
 
     The effect that is named is a partial correlation, of a Gaussian target: the test of one more feature at the level
     that the next discovery needs would have found it with a probability of 0.8.
@@ -50,8 +50,10 @@ class Discover(Method):
     >>> X = np.random.default_rng(0).normal(size=(300, 20))
     >>> y = X[:, 3] + 0.5 * X[:, 7] + np.random.default_rng(1).normal(size=300)
     >>> found = bf.Discover(q=0.1).fit(X, y)
-    >>> found.selected_features_, found.verdict_["procedure"]
-    (['x3', 'x7'], 'dcrt')
+    >>> found.selected_features_
+    ['x3', 'x7']
+    >>> found.discoveries_["q"].iloc[1] < 0.001
+    np.True_
     """
 
     card: ClassVar[Card] = Card(
@@ -63,8 +65,8 @@ class Discover(Method):
         "distillation, Biometrika 109(2), 277-293, doi:10.1093/biomet/asab039; Candes, Fan, Janson, Lv (2018) Panning "
         "for gold: model-X knockoffs for high dimensional controlled variable selection, JRSS B 80(3), 551-577, "
         "doi:10.1111/rssb.12265.",
-        guarantee="false discovery rate at most q under the assumptions of the procedure; nothing is proved for the "
-        "estimated covariance",
+        guarantee="none is proved: the covariance is estimated, and the correction is not for any dependence; see dcrt "
+        "and knockoffs for what is proved of them with a known covariance",
         work="knockoffs",
         cost="that of dcrt or knockoffs",
         importance="that of the procedure",
