@@ -99,7 +99,8 @@ def accounted(folder):
 
 def ended_jobs(folder):
     """What the accounts say, or None while a job has not ended there."""
-    lines = slurm("sacct", "-X", "--noheader", "--parsable2", f"--name={','.join(names(folder))}", f"--format={FIELDS}")
+    own = f"--name={','.join(names(folder))}", "--starttime=now-2days"  # else none of yesterday, just after midnight
+    lines = slurm("sacct", "-X", "--noheader", "--parsable2", *own, f"--format={FIELDS}")
     jobs = [dict(zip(FIELDS.split(","), line.split("|"), strict=True)) for line in lines.splitlines()]
     return jobs if all(job["State"] not in ("PENDING", "RUNNING") for job in jobs) else None
 
