@@ -109,6 +109,7 @@ def test_a_csv_file_comes_back_cell_by_cell(tmp_path_factory, table, delimiter, 
     names, columns = table
     # Of one column, or with other delimiters within names, no reader can know which is the delimiter.
     assume(len(names) > 1 and not any(other in "".join(names) for other in ",;\t|\r\n"))
+    assume(not all(map(is_number, names)))  # which may be a row of values above which there are no names
     if "\r" in "".join(itertools.chain(*columns)):
         quoting = csv.QUOTE_ALL  # Python's writer does not see that a lone carriage return needs quotes
     written = io.StringIO(newline="")
