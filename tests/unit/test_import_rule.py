@@ -77,8 +77,8 @@ ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "search", "api")
 ORDER_IN_CI = (
     *("tails", "multiple_testing", "effect", "pooling", "engines", "unbound", "clusters", "missing"),
     *("tests_made", "bound", "base", "feature_groups", "target_regressions"),
-    *("contingency", "linear", "spline_functions", "predictive", "splines", "kernel", "nearest", "oracle", "adapters"),
-    *("__init__", "choice"),
+    *("contingency", "linear", "joint_engine", "spline_functions", "predictive", "splines", "kernel", "nearest"),
+    *("oracle", "adapters", "__init__", "choice"),
 )
 FILES = sorted(SOURCE.rglob("*.py"))
 

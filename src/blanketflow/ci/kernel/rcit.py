@@ -10,13 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
-from ...core.numerics import is_rounded_away, standardised
+from ...core.numerics import standardised
 from ...core.parameters import integer, number
 from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
 from ..base import CITest
-from ..linear.regressions import is_function, present_levels, with_exact_tests
+from ..joint_engine import JointEngine
+from ..linear.regressions import is_function, present_levels
 from ..pooling import pooled_p_values
 from ..tails import weighted_chi2_tail
 from .kernel_features import median_distance
@@ -97,30 +98,18 @@ class RCIT(CITest):
         return pooled_p_values(copies)
 
 
-class _RandomFeatures:
+class _RandomFeatures(JointEngine):
     def __init__(self, test: RCIT, table: Table, seed: int) -> None:
-        self._test, self._table, self._seed = test, table, seed
+        super().__init__(table)
+        self._test, self._seed = test, seed
         few = derive_rng(seed, "median").permutation(table.n_rows)[:MEDIAN_ROWS]
         self._few = np.sort(few)
         self._vectors: Callable[[str], np.ndarray] = cache(lambda name: _vectors(table[name]))
-        self._is_rounded = cache(lambda column: is_rounded_away(table[column]))
 
-    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate; the regression on Z is shared."""
-        found = self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
-        return found if given else with_exact_tests(found, self._table, candidates, target)
-
-    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns as one joint variable."""
-        return self._each(candidates, (target,), given)
-
-    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
-        """Test two sets of columns."""
-        return self._each([x], y, given)
-
-    def _each(
+    def each(
         self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> CIResults:
+        """Test each set of columns with the targets, as one joint variable."""
         n, residuals = self._table.n_rows, self._regression(given)
         is_rounded = any(map(self._is_rounded, (*targets, *given)))
         y = self._side(targets, given, residuals)

@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.cards import IMPUTATIONS, PAIRWISE, RESAMPLED, Card
-from ...core.numerics import is_rounded_away
 from ...core.parameters import integer
 from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
 from ..base import CITest
+from ..joint_engine import JointEngine
 from ..pooling import pooled_p_values
 from ..unbound import more_permutations
 
@@ -103,28 +103,19 @@ class CMIKnn(CITest):
         return pooled_p_values(copies)
 
 
-class _Neighbours:
+class _Neighbours(JointEngine):
+    tests_flags_exactly = False  # permutations given nothing are exact
+
     def __init__(self, test: CMIKnn, table: Table, seed: int) -> None:
-        self._test, self._table, self._seed = test, table, seed
+        super().__init__(table)
+        self._test, self._seed = test, seed
         self._places = cache(lambda at: _places(table[at]))
-        self._is_rounded = cache(lambda at: is_rounded_away(table[at]))
         self._far = 2 * table.n_rows
 
-    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate; distances in Y and Z, and the permutations, are shared."""
-        return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
-
-    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns as one joint variable."""
-        return self._each(candidates, (target,), given)
-
-    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
-        """Test two sets of columns."""
-        return self._each([x], y, given)
-
-    def _each(
+    def each(
         self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> CIResults:
+        """Test each set of columns with the targets, as one joint variable."""
         n = self._table.n_rows
         is_rounded = any(map(self._is_rounded, (*targets, *given)))
         is_enough = n >= ROWS_PER_NEIGHBOUR * self._test.n_neighbors and not is_rounded

@@ -18,7 +18,8 @@ from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column, Table
 from ..base import CITest
-from ..linear.regressions import is_function, rounded_away, with_exact_tests
+from ..joint_engine import JointEngine
+from ..linear.regressions import is_function, rounded_away
 from ..pooling import pooled_p_values
 from ..predictive.cpi import draw_parts
 from ..predictive.model_losses import Learner, cross_fitted
@@ -141,30 +142,19 @@ class GCM(CITest):
         return rounded_away(table, target, results)
 
 
-class _GCMEngine:
+class _GCMEngine(JointEngine):
     def __init__(self, test: GCM, table: Table, seed: int) -> None:
-        self._test, self._table, self._seed = test, table, seed
-        self._is_rounded = cache(lambda column: is_rounded_away(table[column]))
+        super().__init__(table)
+        self._test, self._seed = test, seed
 
     @cached_property
     def _screen(self) -> SplineScreen:
         return SplineScreen(self._table, straight_share=1.0)
 
-    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate with the target, whose residuals are computed once."""
-        found = self._each([(candidate,) for candidate in candidates], (target,), given)
-        return found if given else with_exact_tests(found, self._table, candidates, target)
-
-    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns with the target; a column of several sets is regressed once."""
-        return self._each(candidates, (target,), given)
-
-    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
-        return self._each([x], y, given)
-
-    def _each(
+    def each(
         self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> CIResults:
+        """Test each set of columns with the targets, as one joint variable."""
         n, by = self._table.n_rows, self.regression(given)
         weights = self.weights(given)
         # Single columns differ between queries, so caching all residuals would waste memory.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from ...core.cards import IMPUTATIONS, PAIRWISE, RESAMPLED, Card
-from ...core.numerics import is_rounded_away
 from ...core.parameters import integer
 from ...core.results import CIResult, CIResults
 from ...core.seeds import derive_rng
 from ...core.table import Table
 from ..base import CITest
-from ..linear.regressions import rounded_away, with_exact_tests
+from ..joint_engine import JointEngine
+from ..linear.regressions import rounded_away
 from ..pooling import pooled_p_values
 from ..tails import student_t_greater
 from .spline import LEAST_FREE, leverages
@@ -95,10 +95,10 @@ class PCM(CITest):
         return rounded_away(table, target, results)
 
 
-class _PCMEngine:
+class _PCMEngine(JointEngine):
     def __init__(self, test: PCM, table: Table, seed: int) -> None:
-        self._test, self._table, self._seed = test, table, seed
-        self._is_rounded = cache(lambda column: is_rounded_away(table[column]))
+        super().__init__(table)
+        self._test, self._seed = test, seed
 
     @cached_property
     def _screen(self) -> SplineScreen:
@@ -111,22 +111,10 @@ class _PCMEngine:
         parts = [(np.sort(order[: n // 2]), np.sort(order[n // 2 :])) for order in orders]
         return [(SampledRows(self._screen, learn), SampledRows(self._screen, rest)) for learn, rest in parts]
 
-    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate; the regressions of the target on Z are shared."""
-        found = self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
-        return found if given else with_exact_tests(found, self._table, candidates, target)
-
-    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each set of columns by one function of all of them."""
-        return self._each(candidates, (target,), given)
-
-    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
-        """Test two sets of columns."""
-        return self._each([x], y, given)
-
-    def _each(
+    def each(
         self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> CIResults:
+        """Test each set of columns with the targets, as one joint variable."""
         n = self._table.n_rows
         given = tuple(sorted(given, key=lambda at: self._table.names[at]))  # cuts are tried column by column
         halves = [_Half(self._screen, learn, rest, targets, given) for learn, rest in self._halves]

@@ -24,9 +24,9 @@ class Discover(Method):
     """Keep the features that are discoveries at a false discovery rate.
 
     A discovery is a feature that says something about the target that no other feature says. By default each feature is
-    tested given all others (`DCRT`), which can find a single feature; of the procedures that control the rate it found
-    most on tables of twelve shapes (studies/discover). `Knockoffs` compare features with synthetic copies, and find
-    ten or more, or none.
+    tested given all others (`DCRT`), which can find a single feature; on tables of twelve shapes it found more than
+    `Knockoffs`, or about as many (studies/discover). These compare features with synthetic copies, and find ten or
+    more, or none, at a level of 0.1.
 
     `discoveries_` has each feature with the smallest level at which it is a discovery. The verdict says what was found
     at `q`, what more at higher levels, and how large an effect had to be in order to be found. Near-copies of a feature
