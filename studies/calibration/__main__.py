@@ -1,7 +1,8 @@
 """How often each CI test is wrong under the null, and right under an alternative: `make calibrate`.
 
-Counts are kept in ci-tests.csv, so that a run goes on where the last one ended; from them come the tables of
-README.md and its two charts. Rows of a test whose code has changed are measured anew by `--fresh`.
+Counts are kept in ci-tests.parquet, so that a run goes on where the last one ended; from them come the tables of
+README.md, its two charts, and the rates that the package has. Rows of a test whose code has changed are measured anew by
+`--fresh`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from studies.calibration import study
 
 HERE = Path(__file__).parent
+RATES = HERE.parents[1] / "src" / "blanketflow" / "ci" / "rates.csv"
 
 
 def main() -> None:
@@ -26,7 +28,7 @@ def main() -> None:
     )
     parser.add_argument("--results", type=Path, help="count in this file, and leave the page as it is")
     arguments = parser.parse_args()
-    results = arguments.results or HERE / "ci-tests.csv"
+    results = arguments.results or HERE / "ci-tests.parquet"
     if arguments.budget_minutes:
         asked = study.cells(arguments.only)
         study.run(results, asked, arguments.budget_minutes, arguments.fresh, arguments.workers)
@@ -36,6 +38,7 @@ def main() -> None:
 
     cells, choices = page.rates(results)
     page.write(HERE / "README.md", cells, choices)
+    page.by_family(cells, choices).to_csv(RATES, index=False)
     charts.write(HERE, cells)
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
-from blanketflow.reporting.formatting import BLUE, INK, ORANGE, VERMILLION
+from blanketflow.ci.rates import VERDICTS
+from blanketflow.reporting.formatting import BLUE, INK, ORANGE, SKY, VERMILLION
 from blanketflow.reporting.plots.theme import WIDTH, svg_on_white
-from studies.calibration.page import CALIBRATED, NOT_SHOWN, TOO_OFTEN
 from studies.calibration.study import ALPHAS, NULL_ROWS, POWER_ROWS, SET_SIZES, TOLERATED
 
 ALPHA = ALPHAS["05"]
 KINDS = (f"false positives at most {TOLERATED:g} alpha, given nothing", "more than that")
 #: Tests whose false positives are drawn, and the colours of verdicts.
 DRAWN = ("auto", "spline", "hsic trace_error=0.01", "fisher-z", "lr-mixed", "g2")
-VERDICTS = {CALIBRATED: BLUE, NOT_SHOWN: ORANGE, TOO_OFTEN: VERMILLION}
+COLOURS = dict(zip(VERDICTS, (SKY, BLUE, ORANGE, VERMILLION), strict=True))
 #: Pixels of the names at the left of a chart.
 NAMES = 250
 #: Pixels that one n takes in a row of several.
@@ -45,7 +45,7 @@ def false_positives(nulls: pd.DataFrame) -> alt.FacetChart:
     }
     y = alt.Y("design:N", title=None, sort=list(dict.fromkeys(shown["design"])))
     offset = alt.YOffset("n:O", sort=list(NULL_ROWS))
-    colour = alt.Color("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=list(VERDICTS.values())))
+    colour = alt.Color("verdict:N", scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))
     shape = alt.Shape("given:N", scale=alt.Scale(domain=list(map(str, SET_SIZES))), title="|Z|")
     layers = [
         alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("line:Q", **looks)),

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
-from blanketflow.ci.choice import AUTO
+from blanketflow.ci.choice import AUTO, CORRECTED_G2, ROWS_PER_CELL, Choice
+from blanketflow.ci.rates import CALIBRATED, CONSERVATIVE, INVALID, NOT_SHOWN, POWER, VERDICTS, Rate
 from studies.calibration.designs import ALTERNATIVES, FAMILIES, NULLS
 from studies.calibration.study import (
     ALPHAS,
@@ -19,26 +20,28 @@ from studies.calibration.study import (
     NULL_SAMPLES,
     POWER_ROWS,
     POWER_SET_SIZES,
-    SAID,
     TOLERATED,
 )
 
 CONFIDENCE = 0.99
-CALIBRATED, NOT_SHOWN, TOO_OFTEN = "calibrated", "not shown", "rejects too often"
+#: A test is conservative if its upper bound is at most this times alpha.
+HALF = 0.5
+#: What `auto` takes and the study measures only there.
+OF_AUTO = (Choice("g2", "", CORRECTED_G2), Choice("mi-permutation", "", {"asymptotic_from": ROWS_PER_CELL}))
 #: Rows at which the power of these tests is compared with that of fisher-z where relations are linear.
 COMPARED_ROWS, COMPARED = 500, ("spline", AUTO)
 LINEAR = ("linear negative", "linear mixed signs", "linear weak")
 #: What no test that auto takes follows: steps with fewer rows than this.
 STEPS_FROM = 500
-#: The share of samples from which on auto is said to take a test, or to say something, in a cell.
+#: The share of samples from which on auto is said to take a test in a cell.
 MOSTLY = 0.95
 
 
 def rates(results: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the cells of the study with rates, exact bounds and verdicts; and the same of each choice of auto."""
-    table = pd.read_csv(results, keep_default_na=False)
+    table = pd.read_parquet(results)
     table["design"] = table["design"].str.replace("_", " ")
-    table["seconds"] *= table["samples"]
+    table["seconds"] = table["microseconds"] * table["samples"] / 1e6
     cells = table.groupby(KEY, sort=False)[COUNTS].sum().reset_index()
     return tuple(_judged(part) for part in (cells, table[table["test"] == AUTO].copy()))
 
@@ -58,7 +61,7 @@ def _judged(table: pd.DataFrame) -> pd.DataFrame:
         table[f"verdict_{name}"] = np.where(is_judged, verdict(rejected, samples, alpha), "")
     verdicts = table[[f"verdict_{name}" for name in ALPHAS]].to_numpy()
     table["verdict"] = ""
-    for worse in (CALIBRATED, NOT_SHOWN, TOO_OFTEN):
+    for worse in VERDICTS:
         table.loc[(verdicts == worse).any(axis=1) & ~table["is_unreliable"], "verdict"] = worse
     return table
 
@@ -82,10 +85,39 @@ def verdict(rejected: np.ndarray, samples: np.ndarray, alpha: float) -> np.ndarr
     Examples
     --------
     >>> verdict(np.array([200, 260, 300, 2]), np.array([4000, 4000, 4000, 40]), 0.05).tolist()
-    ['calibrated', 'rejects too often', 'rejects too often', 'not shown']
+    ['calibrated', 'invalid', 'invalid', 'not shown']
     """
     low, high = bounds(rejected, samples)
-    return np.where(high <= TOLERATED * alpha, CALIBRATED, np.where(low > alpha, TOO_OFTEN, NOT_SHOWN))
+    others = np.where(low > alpha, INVALID, NOT_SHOWN)
+    return np.where(high <= HALF * alpha, CONSERVATIVE, np.where(high <= TOLERATED * alpha, CALIBRATED, others))
+
+
+def by_family(cells: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
+    """Return what the package has of the study: of each family of nulls the worst design, and all alternatives."""
+    shares = choices["samples"] / choices.groupby(KEY)["samples"].transform("sum")
+    of_auto = [
+        choices[(choices["chosen"] == choice.test_id) & (shares >= MOSTLY)].assign(
+            test=choice.test, options=" ".join(f"{name}={value}" for name, value in choice.options.items())
+        )
+        for choice in OF_AUTO
+    ]
+    table = pd.concat([cells, *of_auto]).drop_duplicates(KEY)
+    table = table[~table["is_unreliable"]]
+    families = {null.replace("_", " "): name for name, family in FAMILIES.items() for null in family}
+    table["family"] = table["design"].map(families).fillna(POWER)
+    table["severity"] = table["verdict"].map(dict(zip(VERDICTS, range(len(VERDICTS)), strict=True)))
+    where = ["test", "options", "family", "n", "k"]
+    table["slowest"] = table.groupby([*where, "is_null"])["seconds"].transform("max")
+    nulls = table[table["is_null"]].sort_values(["severity", "low_05", "design"]).groupby(where).tail(1)
+    found = pd.concat([nulls, table[~table["is_null"]]])
+    found = found.assign(
+        rows=found["n"],
+        given=found["k"],
+        rejected=found["rate_05"].round(4),
+        upper=found["high_05"].round(4),
+        microseconds=[float(f"{1e6 * seconds:.3g}") for seconds in found["slowest"]],
+    )
+    return found.sort_values([*where, "design"])[list(Rate._fields)].reset_index(drop=True)
 
 
 def write(page: Path, table: pd.DataFrame, choices: pd.DataFrame) -> None:
@@ -123,12 +155,12 @@ def _verdict(part: pd.DataFrame) -> str:
     judged = part[part["verdict"] != ""]
     if not len(judged):
         return "not reliable" if len(part) else ""
-    others = judged[judged["verdict"] != CALIBRATED]
+    others = judged[~judged["verdict"].isin((CONSERVATIVE, CALIBRATED))]
     count = len(judged) - len(others)
     not_reliable = f" ({len(part) - len(judged)} of {len(part)} cells not reliable)" if len(part) > len(judged) else ""
     if not len(others):
-        return CALIBRATED + not_reliable
-    too_often = others[others["verdict"] == TOO_OFTEN]
+        return (CALIBRATED if (judged["verdict"] == CALIBRATED).any() else CONSERVATIVE) + not_reliable
+    too_often = others[others["verdict"] == INVALID]
     name, worst = _worst(too_often if len(too_often) else others)
     what = f"{100 * worst[f'rate_{name}']:.{0 if len(too_often) else 1}f} % at {ALPHAS[name]:g}"
     what = f"**{what}**" if len(too_often) else f"not shown: {what}"
@@ -170,7 +202,7 @@ def _rate(cell: pd.DataFrame, name: str) -> str:
     row = cell.iloc[0]
     if row["is_unreliable"]:
         return "not reliable"
-    mark = {TOO_OFTEN: "**", NOT_SHOWN: "*"}.get(row[f"verdict_{name}"], "")
+    mark = {INVALID: "**", NOT_SHOWN: "*"}.get(row[f"verdict_{name}"], "")
     return f"{mark}{100 * row[f'rate_{name}']:.1f}{mark}" if row[f"verdict_{name}"] else ""
 
 
@@ -189,23 +221,13 @@ def reach(cells: pd.DataFrame, choices: pd.DataFrame) -> str:
     table = _markdown(["null", "given", *(f"n = {n}" for n in NULL_ROWS)], rows)
     is_excepted = (cells["design"] == "steps") & (cells["n"] < STEPS_FROM)
     judged = cells[~is_excepted & (cells["verdict"] != "")]
-    others = judged[judged["verdict"] != CALIBRATED]
-    said = choices[choices["chosen"].str.endswith(tuple(SAID.values()))].set_index(KEY)["samples"]
-    is_said = [said.get(tuple(row[name] for name in KEY), 0) >= MOSTLY * row["samples"] for _, row in others.iterrows()]
+    others = judged[judged["verdict"].isin((NOT_SHOWN, INVALID))]
     names = [f"{row['design']} ({row['n']} rows, {row['k']} given)" for _, row in others.iterrows()]
-    told = [name for name, is_told in zip(names, is_said, strict=True) if is_told]
-    silent = [name for name in names if name not in told]
-    share = 100 * len(others) / max(len(judged), 1)
-    said_of = [
-        f"{before} {', '.join(of)}."
-        for before, of in (("The reason says so before the search for", told), ("It does not for", silent))
-        if of
-    ]
     found = (
         f"Of {len(judged)} cells, without steps with fewer than {STEPS_FROM} rows, {len(others)} are not shown to be "
-        f"calibrated ({share:.1f} %)."
+        f"calibrated ({100 * len(others) / max(len(judged), 1):.1f} %)"
     )
-    return f"{table}\n\n{' '.join([found, *said_of])}"
+    return f"{table}\n\n{': '.join([found, *([', '.join(names)] if names else [])])}."
 
 
 def _taken(choices: pd.DataFrame) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
-from blanketflow.ci.choice import AUTO, FEWEST_FOR_WAVES, Choice, choose_test, described
+from blanketflow.ci.choice import AUTO, Choice, choose_test, described
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_seed
 from blanketflow.core.task import infer_task, target_column
@@ -47,9 +47,6 @@ KEY = ["test", "options", "design", "n", "k"]
 COUNTS = ["samples", "rejected_01", "rejected_05", "unreliable", "seconds"]
 #: Of each cell, by what auto chose (an empty text for other tests): the counts.
 Counts = dict[tuple, dict[str, dict[str, float]]]
-#: What the reason of auto's choice says before a search about where the test is not calibrated, and what the results
-#: have for it after the test: it takes relations as linear, or rows are few.
-SAID = {"as linear": ", bends said", f"need {FEWEST_FOR_WAVES} rows": ", rows said"}
 
 
 class Variant(NamedTuple):
@@ -75,8 +72,7 @@ class Variant(NamedTuple):
         choice = auto(frame) if self.test == AUTO else None
         test = choice.configured() if choice else bf.get_ci_test(self.test, **self.options)
         result = test.bind(frame, seed=seed).test("x", "t", given=list(frame.columns[2:]))
-        said = "".join(short for words, short in SAID.items() if choice and words in choice.reason)
-        return (choice.test_id + said if choice else ""), result
+        return (choice.test_id if choice else ""), result
 
 
 def auto(frame: pd.DataFrame) -> Choice:
@@ -199,8 +195,8 @@ def read(path: Path) -> Counts:
     """Return the counts so far; `seconds` as a sum."""
     if not path.exists():
         return {}
-    table = pd.read_csv(path, keep_default_na=False)
-    table["seconds"] *= table["samples"]
+    table = pd.read_parquet(path)
+    table["seconds"] = table["microseconds"] * table["samples"] / 1e6
     counts: Counts = {}
     for row in table.to_dict("records"):
         counts.setdefault(tuple(row[name] for name in KEY), {})[row["chosen"]] = {name: row[name] for name in COUNTS}
@@ -208,16 +204,17 @@ def read(path: Path) -> Counts:
 
 
 def write(path: Path, counts: Counts) -> None:
-    """Write a row for each cell and choice of auto, in the order of the study; `seconds` are those of one test."""
+    """Write a row for each cell and choice of auto, in the order of the study; `microseconds` are those of one test."""
     rows = [
         dict(zip(KEY, cell.key, strict=True)) | {"chosen": chosen} | of_choice
         for cell in cells()
         for chosen, of_choice in sorted(counts.get(cell.key, {}).items())
     ]
     table = pd.DataFrame(rows, columns=[*KEY, "chosen", *COUNTS])
-    table["seconds"] = (table["seconds"] / table["samples"]).map("{:.3g}".format)
+    table["microseconds"] = (1e6 * table.pop("seconds") / table["samples"]).map(lambda one: float(f"{one:.3g}"))
+    counted = ["n", "k", "samples", "rejected_01", "rejected_05", "unreliable"]
     part = path.with_suffix(".part")
-    table.to_csv(part, index=False)
+    table.astype(dict.fromkeys(counted, "int64")).to_parquet(part, index=False)
     os.replace(part, path)
 
 

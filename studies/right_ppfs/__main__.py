@@ -55,8 +55,8 @@ def main() -> None:
 
 def rates_of() -> pd.DataFrame:
     """Return how often each test rejects, measured here and in studies/calibration."""
-    counts = pd.read_csv(HERE.parent / "calibration" / "ci-tests.csv")
-    counts = counts[counts["options"].isna() & counts["test"].isin(CALIBRATED) & (counts["k"] == GIVEN)]
+    counts = pd.read_parquet(HERE.parent / "calibration" / "ci-tests.parquet")
+    counts = counts[(counts["options"] == "") & counts["test"].isin(CALIBRATED) & (counts["k"] == GIVEN)]
     counts = counts[counts["n"].isin(SAMPLES) & counts["design"].isin(NULLS)]
     theirs = counts.rename(columns={"rejected_05": "rejected"}).groupby(KIND)[["samples", "rejected"]].sum()
     found = pd.concat([pd.read_parquet(HERE / "nulls.parquet"), theirs.reset_index()])

@@ -154,12 +154,14 @@ def test_bounds_are_exact_and_one_sided():
     [
         (200, 4000, 0.05, "calibrated"),
         (242, 4000, 0.05, "calibrated"),  # 6.05 %: so few or fewer have a chance of 0.9 % if the rate is 7 %
-        (243, 4000, 0.05, "rejects too often"),
+        (243, 4000, 0.05, "invalid"),
         (10, 200, 0.05, "not shown"),
         (0, 40, 0.05, "not shown"),  # the upper bound is 1 - 0.01 ** (1 / 40), 11 %
         (0, 80, 0.05, "calibrated"),  # and 5.6 %
         (241, 20_000, 0.01, "calibrated"),
-        (242, 20_000, 0.01, "rejects too often"),
+        (242, 20_000, 0.01, "invalid"),
+        (77, 4000, 0.05, "conservative"),  # 1.925 %: so few or fewer have a chance of 0.9 % if the rate is 2.5 %
+        (78, 4000, 0.05, "calibrated"),
     ],
 )
 def test_the_rule_by_hand(rejected, samples, alpha, expected):
@@ -187,7 +189,7 @@ def of_samples(samples):
 @pytest.fixture(scope="module")
 def counted(asked_for, tmp_path_factory):
     """The same by workers, which go on with some samples that were counted before."""
-    path = tmp_path_factory.mktemp("study") / "counts.csv"
+    path = tmp_path_factory.mktemp("study") / "counts.parquet"
     study.write(path, {key: of_samples(samples[:13]) for key, samples in asked_for.items() if key[0] != "g2"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "NULL_SAMPLES", {"05": 30, "01": 30})

@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from sklearn.datasets import load_wine
 
 import blanketflow as bf
-from blanketflow.ci.choice import AUTO, OF_FOLD, Description, choose_test, described, usual_levels
+from blanketflow.ci import get_ci_test
+from blanketflow.ci.choice import AUTO, FEWEST_ROWS, OF_FOLD, Description, choose_test, described, usual_levels
+from blanketflow.ci.rates import of_test
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError, UnsupportedError
 from blanketflow.core.registry import discover
@@ -21,7 +23,11 @@ from blanketflow.workflow.in_process import run_plan
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.peek import facts_of, peek
 from blanketflow.workflow.plan import make_plan
+from studies.calibration import study
+from studies.calibration.designs import sample
+from studies.calibration.page import rates
 
+STUDY = Path(study.__file__).parent
 SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 METHODS = discover("blanketflow.selectors")
 LABELS, NUMBERS, MIXED = ("categorical",), ("numeric",), ("categorical", "numeric")
@@ -102,9 +108,46 @@ def test_the_reason_names_the_fewest_rows_that_would_do(table, reason):
     assert choose_test(table, 48).reason == reason
 
 
-def test_the_reason_of_splines_says_what_few_rows_do_not_show():
-    few, enough = (choose_test(description(NUMBERS), n).reason for n in (199, 200))
-    assert few == f"{enough}. Waves of 3 features, and functions of them without noise, need 200 rows"
+@pytest.mark.parametrize(
+    ("table", "n_rows", "told"),
+    [
+        (description(NUMBERS), 1000, ""),
+        (description(NUMBERS), 999, "of true nulls at alpha 0.05 where numbers follow bent functions of given ones"),
+        (description(NUMBERS), 199, "% where numbers are nearly functions of given ones"),
+        (description(NUMBERS), 5001, ""),
+        (description(NUMBERS, bends="y with x"), 5001, "where numbers follow bent functions"),
+        (description(("boolean", "numeric"), 2, flags=True), 79, "where flags depend on given numbers"),
+        (description(LABELS, 3, levels=2, most=2), 240, ""),
+    ],
+)
+def test_the_reason_says_where_the_measured_rates_show_the_test_to_be_invalid(table, n_rows, told):
+    choice = choose_test(table, n_rows)
+    assert told in choice.reason and ("rejects" in choice.reason) == bool(told)
+    assert any(rate.verdict == "invalid" for rate in of_test(choice.configured())) or not told
+
+
+def rates_of_auto():
+    """Whether auto is invalid, by each null, rows and given columns of the study."""
+    cells, _ = rates(STUDY / "ci-tests.parquet")
+    of_auto = cells[cells["is_null"] & (cells["test"] == AUTO)]
+    return [(row["design"].replace(" ", "_"), row["n"], row["k"], row["verdict"]) for _, row in of_auto.iterrows()]
+
+
+def test_auto_takes_no_test_that_is_invalid_without_saying_so():
+    """For each cell of the study: what is invalid is said, and what is said is a verdict of the table."""
+    silent = []
+    for design, n, k, verdict in rates_of_auto():
+        choice = study.auto(sample(design, n, k, 0))
+        if verdict == "invalid" and "rejects" not in choice.reason:
+            silent.append((design, n, k))
+    assert silent == []
+    assert len([cell for cell in rates_of_auto() if cell[-1] == "invalid"]) > 3
+
+
+def test_the_fewest_rows_of_splines_are_the_fewest_measured_and_linear_relations_are_calibrated_from_there_on():
+    linear = [rate for rate in of_test(get_ci_test("spline")) if rate.family == "linear"]
+    assert min(rate.rows for rate in linear) == FEWEST_ROWS
+    assert {rate.verdict for rate in linear} == {"calibrated"}
 
 
 def test_the_reason_names_relations_that_bend_where_the_test_is_linear():

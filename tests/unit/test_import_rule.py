@@ -76,7 +76,7 @@ ROOMS_OF_THE_PACKAGE = ("core", "ci", "selectors", "search", "api")
 #: The files and folders of `ci` in order: each imports only those before it, also for types. Folders are kinds of test.
 ORDER_IN_CI = (
     *("tails", "multiple_testing", "effect", "pooling", "engines", "unbound", "clusters", "missing"),
-    *("tests_made", "bound", "base", "feature_groups", "target_regressions"),
+    *("tests_made", "bound", "base", "rates", "feature_groups", "target_regressions"),
     *("contingency", "linear", "joint_engine", "spline_functions", "predictive", "splines", "kernel", "nearest"),
     *("oracle", "adapters", "__init__", "choice"),
 )

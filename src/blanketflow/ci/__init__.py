@@ -8,8 +8,9 @@ from ..core.errors import ConfigError
 from ..core.registry import look_up
 from .adapters import for_causal_learn, for_pgmpy, for_tigramite
 from .base import BoundTest, CITest
+from .rates import error_rates
 
-__all__ = ["BoundTest", "CITest", "for_causal_learn", "for_pgmpy", "for_tigramite", "get_ci_test"]
+__all__ = ["BoundTest", "CITest", "error_rates", "for_causal_learn", "for_pgmpy", "for_tigramite", "get_ci_test"]
 
 
 def get_ci_test(name: str, **options: Any) -> CITest:

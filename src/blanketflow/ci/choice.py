@@ -1,14 +1,14 @@
 """Rules by which ``auto`` chooses a CI test: the fastest that is calibrated for a table's columns and rows.
 
 The choice depends on the kinds of the columns, their levels, the target's classes and the rows of the smallest fold,
-never on a p-value. docs/ci-tests.md has the error rates, docs/performance.md the times.
+never on a p-value. The reason says where the measured error rates (``rates``) show the test to be invalid.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
@@ -18,6 +18,7 @@ from ..core.table import FEW_VALUES, Column, Table
 from ..targets import get_target_kind, size_of
 from . import get_ci_test
 from .base import CITest
+from .rates import families_of, invalid_in, of_test
 from .unbound import AUTO, INSTEAD
 
 __all__ = [
@@ -49,9 +50,8 @@ CORRECTED_G2 = {"small_counts": "corrected"}
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
 #: Most cells for which splines are fast enough, times (classes - 1) and (usual labels - 1).
 MOST_CELLS = 100_000
-#: Fewest rows with calibrated splines; and if waves of `GIVEN` features must be fitted, or X and the target are
-#: noiseless functions of these.
-FEWEST_ROWS, FEWEST_FOR_WAVES = 80, 200
+#: Fewest rows with splines, and what they are to follow, whether it is seen in a table or not.
+FEWEST_ROWS, OF_SPLINES = 80, ("linear", "bends", "noise", "functions")
 #: Seconds per permutation test, fixed and per row, and the most seconds for all features.
 PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 
@@ -148,6 +148,23 @@ def choose_test(
     """
     if table.target_kind:
         return _of_further_kind(table, n_rows, no_spline or ("spline knows no groups or weights" if has_design else ""))
+    choice = _by_rules(table, n_rows, of, are_weighted, has_design, no_spline)
+    wrong = invalid_in(of_test(choice.configured()), families_claimed(choice, table), n_rows)
+    return replace(choice, reason=f"{choice.reason}. I{wrong[1:]}") if wrong else choice
+
+
+def families_claimed(choice: Choice, table: Described) -> list[str]:
+    """Return the families of relations for which `auto` takes a test: those seen, and what splines are to follow.
+
+    Tests of tables of counts are for levels, also if numbers with few values are binned.
+    """
+    if choice.test in ("g2", "mi-permutation"):
+        return ["levels"]
+    seen = families_of(table.kinds, table.bends, table.has_flags)
+    return list(dict.fromkeys([*seen, *(OF_SPLINES if choice.test == "spline" else ())]))
+
+
+def _by_rules(table: Described, n_rows: int, of: str, are_weighted: bool, has_design: bool, no_spline: str) -> Choice:
     n_classes, has_cells = table.n_classes, table.usual_levels is not None and table.n_classes is not None
     are_labels = has_cells and ({CATEGORICAL, BOOLEAN}.issuperset(table.kinds) or table.usual_levels == 2)
     of_cells, of_regressions = _rows_of_cells(table, GIVEN), _rows_of_regressions(table)
@@ -164,10 +181,7 @@ def choose_test(
         is_small = n_rows * table.n_features * ((n_classes or 2) - 1) * (table.usual_labels - 1) <= MOST_CELLS
         if is_small and n_rows >= max(FEWEST_ROWS, of_regressions) and not (has_design or no_spline):
             seen = f"relations bend: {table.bends}" if table.bends else "relations of numbers may bend"
-            why = f"{seen}, and the table is small enough for splines"
-            if n_rows < FEWEST_FOR_WAVES:
-                why += f". Waves of {GIVEN} features, and functions of them without noise, need {FEWEST_FOR_WAVES} rows"
-            return Choice("spline", why)
+            return Choice("spline", f"{seen}, and the table is small enough for splines")
         if table.bends:
             slow = no_spline or "spline follows them, but is slow here"
             why = "no test for groups or weights follows them" if has_design else slow

@@ -377,10 +377,14 @@ class Search:
     ) -> Outcome:
         design = sample.features.design
         n_groups = None if design is None else design.n_clusters
+        is_named = self.test is not None and self.choice is None and self.method.needs == "p-value"
+        table = described(sample.features, sample.target) if is_named and target is not None else None
         said = {
             **{f"table {at}": note for at, note in enumerate(sample.notes)},
             **notes,
-            **notes_on_p_values(self.method, self.test, self.min_effect, found[0].marginal, n_groups, target, of),
+            **notes_on_p_values(
+                self.method, self.test, self.min_effect, found[0].marginal, n_groups, target, of, table
+            ),
         }
         combined = aggregate([outcome.members for outcome in found], self.aggregate)
         said["assumptions"] = found[combined.best or 0].doubts

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..ci.base import CITest
-from ..ci.choice import AUTO, OF_FURTHER_KINDS
+from ..ci.choice import AUTO, OF_FURTHER_KINDS, Described
 from ..ci.effect import MIN_EFFECT, why_p_values_do_not_select
 from ..ci.missing import incomplete_rule, why_not_incomplete, with_incomplete
+from ..ci.rates import families_of, invalid_in, of_test
 from ..core.cards import EXACT, IMPUTATIONS, REGRESSION, TASKS, is_further_kind
 from ..core.column import TargetColumn
 from ..core.errors import ParameterError, UnsupportedError
@@ -146,9 +147,27 @@ def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) ->
     return "confirm does not test within strata" if confirm else None
 
 
-def why_p_values_mislead(method: Method | type[Method], test: CITest | None) -> str:
-    """Return why the method's p-values do not control the error rate, from the test's card; else nothing."""
-    return f"{test.card.id}: {test.misleads}" if test and test.misleads and method.needs == "p-value" else ""
+def why_p_values_mislead(
+    method: Method | type[Method], test: CITest | None, table: Described | None = None, n_rows: int = 0
+) -> str:
+    """Return why the method's p-values do not control the error rate; else nothing.
+
+    From the test's card, and from the measured rates if the `table` and its `n_rows` are given.
+
+    >>> from blanketflow.ci import get_ci_test
+    >>> from blanketflow.ci.choice import Description
+    >>> from blanketflow.selectors.causal.gs import GS
+    >>> bent = Description(["numeric"], 5, None, None, None, 2, bends="y with x")
+    >>> why_p_values_mislead(GS(), get_ci_test("fisher-z"), bent, 300)[:29]
+    'fisher-z: it rejects 100 % of'
+    """
+    if test is None or method.needs != "p-value":
+        return ""
+    measured = ""
+    if table is not None and not table.target_kind:
+        measured = invalid_in(of_test(test), families_of(table.kinds, table.bends, table.has_flags), n_rows)
+    told = "; ".join(filter(None, (test.misleads, measured)))
+    return f"{test.card.id}: {told}" if told else ""
 
 
 def why_groups_are_ignored(test: CITest, n_groups: int | None, task: str = "") -> str:
@@ -188,10 +207,11 @@ def notes_on_p_values(
     n_groups: int | None,
     target: Column | None = None,
     of: str = "",
+    table: Described | None = None,
 ) -> dict[str, str]:
     """Return notes on a search by key: ``groups``, ``misleading``, ``p-values``, ``target``, ``few``; may be empty.
 
-    `target` has the rows of a fold, which `of` names.
+    `target` has the rows of a fold, which `of` names. `table` describes a table whose test was not chosen for it.
     """
     task = target.target_kind if isinstance(target, TargetColumn) else ""
     alpha = method.options().get("alpha")
@@ -199,7 +219,7 @@ def notes_on_p_values(
     many = why_p_values_do_not_select(marginal, alpha) if marginal is not None and is_alone else ""
     return {
         "groups": why_groups_are_ignored(test, n_groups, task) if n_groups and test is not None else "",
-        "misleading": why_p_values_mislead(method, test),
+        "misleading": why_p_values_mislead(method, test, table, 0 if target is None else target.n_rows),
         "p-values": f"{test.card.id}: {many}" if many and test is not None else "",
         "target": note_on_target(method, test, task),
         "few": "" if target is None or method.card.family == "reference" else why_few(target, of),

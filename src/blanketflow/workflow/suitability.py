@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..ci import CITest, get_ci_test
-from ..ci.choice import INSTEAD
+from ..ci.choice import AUTO, INSTEAD
 from ..ci.missing import with_incomplete
 from ..config.typed import Config, Selector
 from ..core.cards import CATEGORICAL, KINDS, NUMERIC, scored_as
@@ -24,6 +24,7 @@ from ..selectors.compatibility import (
     why_p_values_mislead,
     why_weights_are_refused,
 )
+from .chosen_tests import smallest_fold
 from .identity import source_digests
 from .peek import Facts
 
@@ -151,7 +152,9 @@ def doubted_p_values(
         if test is None:
             continue
         own = said.setdefault(dataset, {})
-        own[why_p_values_mislead(config.selectors[selector].method, test)] = None
+        search, known = config.selectors[selector], facts[dataset]
+        table = None if search.ci_test == AUTO else known  # auto says it in its reason
+        own[why_p_values_mislead(search.method, test, table, smallest_fold(known, config, selector))] = None
         is_within = spec.get("within") == spec["groups"]  # what rows of a group have in common is conditioned on
         if spec["groups"] is not None and not is_within:
             own[why_groups_are_ignored(test, facts[dataset].n_groups, facts[dataset].task)] = None
