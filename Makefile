@@ -101,6 +101,7 @@ docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the 
 	$(BIN)/python -m blanketflow.config.schema
 	PYTHONPATH=docs $(BIN)/python -m generate.selector_classes
 	PYTHONPATH=docs $(BIN)/python -m generate.advice
+	PYTHONPATH=docs $(BIN)/python -m generate.ci_tests
 	PYTHONPATH=docs $(BIN)/python -m generate.target_kinds
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"

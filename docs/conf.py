@@ -53,6 +53,14 @@ def setup(app: Sphinx) -> None:
     """Write the pages that are made of declarations before Sphinx looks for its sources."""
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
     app.connect("source-read", _link_to_studies)
+    app.connect("html-page-context", _add_chart)
+
+
+def _add_chart(app: Sphinx, name: str, *_: object) -> None:
+    """Let the pages with the picture of error rates have it as an interactive chart."""
+    if name in ("ci-tests", "studies/calibration/index"):
+        for script in ("vega.js", "rates-spec.js", "rates-chart.js"):
+            app.add_js_file(script, loading_method="defer")
 
 
 def _link_to_studies(app: Sphinx, name: str, source: list[str]) -> None:

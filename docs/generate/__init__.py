@@ -12,6 +12,7 @@ from .architecture import rooms_drawing
 from .bad_input import bad_input_page
 from .capabilities import capabilities_page
 from .cards import card_pages
+from .rates import chart_files
 from .results import results_page
 from .sources import simulated_page
 from .studies import charts_of_studies, study_pages
@@ -52,7 +53,7 @@ def write_pages(folder: str | Path) -> None:
         Where the documentation's sources are. A page that is there with the same text keeps its time, so that Sphinx
         reads only what has changed.
     """
-    made = pages() | charts_of_studies() | {"rooms.svg": rooms_drawing()}
+    made = pages() | charts_of_studies() | chart_files() | {"rooms.svg": rooms_drawing()}
     for name, text in made.items():
         path = Path(folder) / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method
 
 from .markdown import facts, fenced, in_yaml, linked, options, own_options, table
+from .rates import rates_section
 
 #: Families of methods in the order of the index, with what their index says of them.
 FAMILIES = {
@@ -85,7 +86,8 @@ def test_page(test: type[Configurable], methods: Mapping[str, type[Method]]) -> 
         "Default of": ", ".join(users),
     }
     config = f"ci_tests:\n  mine: {{type: {card.id}{_example_option(test)}}}"
-    return _page(test, _card_facts(card, "any") | known | {"Columns": _kinds(card, "any") + kinds}, config)
+    columns = {"Columns": _kinds(card, "any") + kinds}
+    return _page(test, _card_facts(card, "any") | known | columns, config, rates_section(card.id))
 
 
 def model_page(model: type[Configurable]) -> str:
@@ -94,7 +96,7 @@ def model_page(model: type[Configurable]) -> str:
     return _page(model, _card_facts(model.card, "any"), config)
 
 
-def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> str:
+def _page(found: type[Configurable], known: Mapping[str, str], config: str, measured: str = "") -> str:
     card = found.card
     text, parts = sections(found)
     declared = own_options(found)
@@ -111,6 +113,7 @@ def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> s
         options(own) if own else "",
         _links_to_shared({name: declared[name][0] for name in shared}),
         "[Options of every selector](index.md#options-of-every-selector)." if card.family in FAMILIES else "",
+        measured,
         "## Example",
         fenced(config, "yaml"),
         _example(found, parts["Examples"]),

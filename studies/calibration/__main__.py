@@ -1,8 +1,8 @@
 """How often each CI test is wrong under the null, and right under an alternative: `make calibrate`.
 
 Counts are kept in ci-tests.parquet, so that a run goes on where the last one ended; from them come the tables of
-README.md, its two charts, and the rates that the package has. Rows of a test whose code has changed are measured anew by
-`--fresh`.
+README.md, its two charts, and the rates that the package has. Rows of a test whose code has changed are measured anew
+by `--fresh`.
 """
 
 from __future__ import annotations

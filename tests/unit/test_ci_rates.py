@@ -2,22 +2,65 @@
 
 from pathlib import Path
 
+import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test, rates
 from blanketflow.core.errors import UnknownNameError
+from blanketflow.workflow.plan import make_plan
+from generate.ci_tests import ci_tests_text
+from generate.rates import rates_chart
 from studies.calibration import page, study
 from studies.calibration.__main__ import RATES
 from studies.calibration.designs import FAMILIES
 
+REPO = Path(__file__).parents[2]
+SCRIPTS = (REPO / "scripts").joinpath
 COUNTS = Path(study.__file__).parent / "ci-tests.parquet"
 
 
 def test_the_table_of_the_package_is_what_the_counts_give(tmp_path):
     page.by_family(*page.rates(COUNTS)).to_csv(tmp_path / "rates.csv", index=False)
     assert (tmp_path / "rates.csv").read_text() == RATES.read_text()  # python -m studies.calibration --budget-minutes 0
+
+
+def test_the_page_has_the_same_verdicts():
+    present = (REPO / "docs" / "ci-tests.md").read_text(encoding="utf-8")
+    assert ci_tests_text(present) == present, "run `make docs` and commit the result"
+
+
+def test_the_chart_is_valid_and_has_all_rates_of_options_that_are_used():
+    alt.FacetChart.from_dict(rates_chart())  # raises SchemaValidationError
+    drawn = {(row["label"], row["family"], row["rows"], row["given"]) for row in rates_chart()["data"]["values"]}
+    of_gcm = [rate for rate in rates.of_test(get_ci_test("gcm", weights=3)) if rate.family != "power"]
+    assert {("gcm weights=3", rate.family, rate.rows, rate.given) for rate in of_gcm} < drawn
+
+
+def test_a_named_test_warns_from_the_table_in_searches_and_in_runs():
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.normal(size=(3, 300))
+    X = pd.DataFrame({"a": a, "b": b, "c": a**2 + noise})
+    y = a**2 + b + rng.normal(size=300)
+    told = f"fisher-z: {rates.invalid_in(rates.of_test(get_ci_test('fisher-z')), ['bends'], 300)}"
+    assert "100 %" in told and bf.IAMB(ci_test="fisher-z").fit(X, y).caution_ == told
+    assert bf.IAMB(ci_test="fisher-z").fit(X[["b"]], b + noise).caution_ == ""
+    assert bf.IAMB().fit(X, y).caution_ == ""  # the reason of auto's choice says it
+
+
+def test_a_plan_warns_of_a_named_test_too(tmp_path):
+    rng = np.random.default_rng(0)
+    a, noise = rng.normal(size=(2, 400))
+    pd.DataFrame({"a": a, "b": noise, "y": a**2 + noise}).to_csv(tmp_path / "bent.csv", index=False)
+    raw = {
+        "datasets": {"bent": {"path": str(tmp_path / "bent.csv"), "target": "y"}},
+        "selectors": {"named": {"method": "iamb", "ci_test": "fisher-z"}, "auto": {"method": "iamb"}},
+    }
+    notes = make_plan(raw, SCRIPTS).notes()
+    (told,) = [note for note in notes if note.startswith("bent: fisher-z: it rejects 100 % of true nulls")]
+    assert "bent functions" in told
 
 
 def test_families_are_those_of_the_study():
@@ -70,5 +113,5 @@ def test_a_frame_has_all_that_was_measured_and_an_unknown_test_is_named():
     frame = bf.ci.error_rates()
     assert isinstance(frame, pd.DataFrame) and len(frame) == len(rates.measured())
     assert {"auto", "spline", "g2"} <= {*frame["test"]}
-    with pytest.raises(UnknownNameError, match="no error rates were measured of a CI test 'gmc'. Did you mean 'gcm'?"):
+    with pytest.raises(UnknownNameError, match=r"no error rates were measured of a CI test 'gmc'\. Did you mean 'gcm'"):
         bf.ci.error_rates("gmc")

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
     from .unbound import CITest
 
-__all__ = ["FAMILIES", "POWER", "VERDICTS", "Rate", "error_rates", "families_of", "invalid_in", "measured", "of_test"]
+__all__ = [
+    "FAMILIES",
+    "POWER",
+    "VERDICTS",
+    "Rate",
+    "error_rates",
+    "families_of",
+    "invalid_in",
+    "measured",
+    "of_test",
+    "worst_by_family",
+]
 
 #: What true nulls have in common: in each, X is independent of T given some columns.
 FAMILIES = {
@@ -133,6 +144,20 @@ def of_test(test: CITest | type[CITest]) -> list[Rate]:
         if rate.test == test.card.id
         and _as_texts(defaults) | dict(option.split("=") for option in rate.options.split()) == options
     ]
+
+
+def worst_by_family(rates: Iterable[Rate]) -> dict[str, Rate]:
+    """Return the rate with the worst verdict of each family of nulls, and the highest of these.
+
+    >>> from blanketflow.ci import get_ci_test
+    >>> worst = worst_by_family(of_test(get_ci_test("spline")))
+    >>> worst["linear"].verdict, worst["bends"].verdict, worst["bends"].design
+    ('calibrated', 'invalid', 'steps')
+    """
+    nulls = [rate for rate in rates if rate.family != POWER]
+    worst_last = sorted(nulls, key=lambda rate: (VERDICTS.index(rate.verdict), rate.rejected))
+    found = {rate.family: rate for rate in worst_last}
+    return {family: found[family] for family in FAMILIES if family in found}
 
 
 def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:

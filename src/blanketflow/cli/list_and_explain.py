@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..ci.choice import AUTO
+from ..ci.rates import FAMILIES, of_test, worst_by_family
 from ..core.errors import UnknownNameError, did_you_mean
 from ..core.parameters import Configurable
 from ..core.printable import printable_json
@@ -87,6 +88,13 @@ def explain(
         heading("\nOptions")
         rows = [(o["name"], o["values"], _default(o["default"]), o["doc"]) for o in facts["options"]]
         show_table(["option", "values", "default", ""], rows)
+    if facts.get("error_rates"):
+        heading("\nWorst measured error rates, default options")
+        rows = [
+            (FAMILIES[r["family"]], r["verdict"], f"{100 * r['rejected']:.1f} %", r["design"], r["rows"], r["given"])
+            for r in facts["error_rates"]
+        ]
+        show_table(["where", "verdict", "at alpha 0.05", "design", "rows", "given"], rows)
     heading("\nExample")
     show(textwrap.indent(facts["command"], "  "))
     heading("\nIn a config")
@@ -152,6 +160,8 @@ def described(kind: str, entry: type[Configurable]) -> dict[str, Any]:
     if kind == "method":
         facts["default_test"] = entry.default_test
         facts["default_test_options"] = dict(entry.default_test_options) if entry.default_test else {}
+    if kind == "ci-test":
+        facts["error_rates"] = [rate._asdict() for rate in worst_by_family(of_test(entry)).values()]
     return facts | {"command": _command(kind, entry), "config": _config(kind, entry)}
 
 

@@ -154,7 +154,7 @@ def doubted_p_values(
         own = said.setdefault(dataset, {})
         search, known = config.selectors[selector], facts[dataset]
         table = None if search.ci_test == AUTO else known  # auto says it in its reason
-        own[why_p_values_mislead(search.method, test, table, smallest_fold(known, config, selector))] = None
+        own[why_p_values_mislead(search.method, test, table, smallest_fold(known, config, search))] = None
         is_within = spec.get("within") == spec["groups"]  # what rows of a group have in common is conditioned on
         if spec["groups"] is not None and not is_within:
             own[why_groups_are_ignored(test, facts[dataset].n_groups, facts[dataset].task)] = None

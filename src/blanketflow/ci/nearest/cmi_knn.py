@@ -69,9 +69,6 @@ class CMIKnn(CITest):
         "information, AISTATS, PMLR 84, 938-947.",
         guarantee="p-values exact given nothing or labels, at least 1 / (1 + n_permutations); given numbers right in "
         "large samples if X varies little with Z among neighbours",
-        misleads="given several numbers, whose neighbours are far apart in small samples: at 0.05 it rejects 39 % of "
-        "samples of 200 rows in which X and Y follow squares of three columns, and 87 % with sines; given one number, "
-        "3 to 14 %",
         cost="O(n^2 log n) once for all candidates, and n_permutations times the rows in all neighbourhoods of each",
         p_values=RESAMPLED,
         measures=("p-value",),
