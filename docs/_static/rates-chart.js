@@ -2,7 +2,7 @@
 const ratesPicture = document.querySelector('img[src*="ci-tests-false-positives"]');
 if (ratesPicture && window.vegaEmbed) {
   const place = document.createElement("div");
-  place.className = "rates-chart";
+  place.className = "rates-chart vega-embed";
   ratesPicture.before(place);
   // Pixels of a panel with its axis: as many as fit beside each other.
   const [PANEL, AXIS] = [170, 50];

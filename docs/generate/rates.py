@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from blanketflow.ci.rates import FAMILIES, INVALID, NOT_SHOWN, POWER, VERDICTS, Rate, measured
+from blanketflow.ci.rates import ALPHA, FAMILIES, INVALID, NOT_SHOWN, POWER, VERDICTS, Rate, measured
 
 from .markdown import table
 
@@ -89,8 +89,10 @@ def chart_files() -> dict[str, str]:
     """Return the scripts that docs/_static/rates-chart.js needs by their paths in the documentation's folder."""
     import vl_convert
 
+    # The bundle is made for a module, which a browser loads from no file; as a function it keeps its names to itself.
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return {
-        "_static/vega.js": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
+        "_static/vega.js": f"(() => {{\n{bundle}\n}})();\n",
         "_static/rates-spec.js": f"const ratesChart = {json.dumps(rates_chart(), ensure_ascii=False)};\n",
     }
 
@@ -148,6 +150,9 @@ def rates_chart() -> dict[str, Any]:
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "background": "white",
+        "description": "Rate of rejection of each test by rows, for a family of nulls and a number of given columns",
+        # The tests that were measured, and so the panels, are others for another choice.
+        "autosize": {"type": "pad", "resize": True},
         "data": {"values": values},
         "params": [
             {
@@ -162,14 +167,14 @@ def rates_chart() -> dict[str, Any]:
             "field": "label",
             "type": "nominal",
             "title": None,
-            "header": {"labelLimit": 150, "labelFontSize": 11},
+            "header": {"labelExpr": "split(datum.label, ' ')", "labelFontSize": 11},
         },
         "columns": 5,
         "spec": {
             "width": 110,
             "height": 90,
             "layer": [
-                {"mark": {"type": "rule", "strokeDash": [4, 3]}, "encoding": {"y": {"datum": 0.05}}},
+                {"mark": {"type": "rule", "strokeDash": [4, 3]}, "encoding": {"y": {"datum": ALPHA}}},
                 {"mark": {"type": "line", "color": "#999", "strokeWidth": 1}, "encoding": {"x": x, "y": y}},
                 {
                     "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
