@@ -230,7 +230,8 @@ def test_plans_say_that_models_may_mislead_and_nothing_of_splines(tmp_path):
     for test in ("gcm", "boosted"):
         plan = make_plan({**raw, "selectors": {"mine": {"method": "gs", "ci_test": test}}}, SCRIPTS)
         said[test] = plan.doubted_p_values
-    assert said["gcm"] == {} and "gcm: with" in said["boosted"]["study"][0]
+    assert "gcm: with" in said["boosted"]["study"][0]
+    assert said["gcm"]["study"][0].startswith("gcm: it rejects")  # with so few rows, from the measured rates
 
 
 NULLS = {
