@@ -74,7 +74,7 @@ def test_p_counts_the_permuted_tables_that_are_as_dependent():
     X = table()
     bound = bind(X, n_permutations=20)
     for given in ([], ["g"]):  # given numbers some rows are drawn twice, so ranks change
-        moved = bound.engine._permutations(tuple(X.columns.get_loc(name) for name in given))
+        moved = bound.engine.permutations(tuple(X.columns.get_loc(name) for name in given))
         permuted = [X.assign(x=X["x"].to_numpy()[rows]) for rows in moved]
         estimates = [bind(one, n_permutations=1).test("x", "y", given).statistic for one in permuted]
         exceeding = sum(one >= estimates[0] - 1e-9 for one in estimates[1:])
@@ -87,10 +87,10 @@ def test_permutations_keep_levels_and_neighbours():
     X = table(200)
     engine = bind(X, n_permutations=50).engine
     levels = X["g"].to_numpy()
-    for rows in engine._permutations((4,)):
+    for rows in engine.permutations((4,)):
         assert sorted(rows) == list(range(200)) and (levels[rows] == levels).all()
     z = X["z"].rank().to_numpy()
-    moved = engine._permutations((2,))
+    moved = engine.permutations((2,))
     assert (moved[0] == np.arange(200)).all()
     assert (np.abs(z[moved] - z) <= 4).all()  # the five nearest of one number, at the ends on one side
     assert (moved[1:] != moved[0]).mean() > 0.6

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
 from ...core.cards import IMPUTATIONS, PAIRWISE, RESAMPLED, Card
 from ...core.parameters import integer
-from ...core.results import CIResult, CIResults
-from ...core.seeds import derive_rng
-from ...core.table import Column, Table
-from ..base import CITest
-from ..joint_engine import JointEngine
-from ..pooling import pooled_p_values
-from ..unbound import more_permutations
+from ...core.table import Table
+from .local_permutations import LocalPermutations, LocalPermutationTest
 
 #: The most entries of a matrix of distances between some rows and all.
 BLOCK = 2**21
-#: Rows per nearest neighbour of a reliable test.
-ROWS_PER_NEIGHBOUR = 3
 
 
 @dataclass
-class CMIKnn(CITest):
+class CMIKnn(LocalPermutationTest):
     """Conditional mutual information by nearest neighbours, with permutations of X among neighbours in Z.
 
     The estimate is that of Mesner and Shalizi: with the distance rho of a row's k-th nearest other row in all columns,
@@ -87,49 +78,9 @@ class CMIKnn(CITest):
         """Return the engine; `seed` fixes the permutations of each conditioning set."""
         return _Neighbours(self, table, seed)
 
-    def smallest_p(self) -> float:
-        """Return the p-value without exceedances."""
-        return 1.0 / (1.0 + self.n_permutations)
 
-    def to_reach(self, level: float) -> str:
-        """Return in words how many permutations are needed."""
-        return more_permutations(level, self.n_permutations)
-
-    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
-        """Return results pooled by their p-values."""
-        return pooled_p_values(copies)
-
-
-class _Neighbours(JointEngine):
-    tests_flags_exactly = False  # permutations given nothing are exact
-
-    def __init__(self, test: CMIKnn, table: Table, seed: int) -> None:
-        super().__init__(table)
-        self._test, self._seed = test, seed
-        self._places = cache(lambda at: _places(table[at]))
-        self._far = 2 * table.n_rows
-
-    def each(
-        self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
-    ) -> CIResults:
-        """Test each set of columns with the targets, as one joint variable."""
-        n = self._table.n_rows
-        is_rounded = any(map(self._is_rounded, (*targets, *given)))
-        is_enough = n >= ROWS_PER_NEIGHBOUR * self._test.n_neighbors and not is_rounded
-        is_tested = [is_enough and not any(map(self._is_rounded, columns)) for columns in candidates]
-        varies = [any(not self._table[at].is_constant() for at in columns) for columns in candidates]
-        asked = [at for at, is_asked in enumerate(is_tested) if is_asked and varies[at]]
-        answers = [CIResult(0.0, 1.0, 0.0, 0.0, n, is_reliable) for is_reliable in is_tested]
-        if asked and not all(self._table[at].is_constant() for at in targets):
-            found = self._information([candidates[at] for at in asked], targets, given)
-            # Equal up to the order of summation is equal.
-            exceeding = (found[:, 1:] >= found[:, :1] - 1e-9).sum(axis=1)
-            p_values = (1.0 + exceeding) / (1.0 + self._test.n_permutations)
-            for at, estimate, p_value in zip(asked, found[:, 0].tolist(), p_values.tolist(), strict=True):
-                answers[at] = CIResult(estimate, p_value, float(np.log(p_value)), 1.0, n, True)
-        return CIResults.from_rows(answers)
-
-    def _information(
+class _Neighbours(LocalPermutations):
+    def statistics(
         self, candidates: list[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> np.ndarray:
         """Return the estimates of each candidate as it is, and permuted, (m, 1 + n_permutations)."""
@@ -138,7 +89,7 @@ class _Neighbours(JointEngine):
         from ...kernels.nearest_information import add_information
 
         n, psi = self._table.n_rows, np.append(0.0, digamma(np.arange(1.0, self._table.n_rows + 1)))
-        moved, totals = self._permutations(given), np.zeros((len(candidates), 1 + self._test.n_permutations))
+        moved, totals = self.permutations(given), np.zeros((len(candidates), 1 + self._test.n_permutations))
         x = [np.ascontiguousarray(np.column_stack([self._places(at) for at in columns])) for columns in candidates]
         are_labels = [np.array([self._table[at].is_discrete for at in columns]) for columns in candidates]
         k = min(self._test.n_neighbors, n - 1)
@@ -162,34 +113,3 @@ class _Neighbours(JointEngine):
             one = np.abs(places[rows, np.newaxis] - places)
             np.maximum(found, np.where(one > 0, self._far, 0) if self._table[at].is_discrete else one, out=found)
         return found
-
-    def _permutations(self, given: tuple[int, ...]) -> np.ndarray:
-        """Return from which row each row gets its X, (1 + n_permutations, n); at first from itself."""
-        from ...kernels.nearest_information import local_permutations
-
-        n, n_drawn = self._table.n_rows, self._test.n_permutations
-        rng = derive_rng(self._seed, "permutations", *sorted(self._table.names[at] for at in given))
-        moved = np.empty((1 + n_drawn, n), dtype=np.int32)
-        moved[0] = np.arange(n)
-        if all(self._table[at].is_discrete for at in given):
-            strata = np.zeros(n, dtype=np.int64)
-            if given:
-                levels = np.column_stack([self._places(at) for at in given])
-                strata = np.unique(levels, axis=0, return_inverse=True)[1].ravel()
-            places = np.argsort(strata, kind="stable")
-            for one in moved[1:]:
-                one[places] = np.lexsort((rng.random(n), strata))
-            return moved
-        near = np.empty((n, min(self._test.n_permuted, n)), dtype=np.int32)
-        for start in range(0, n, step := max(1, BLOCK // n)):
-            rows = slice(start, start + step)
-            distances = self._distances(rows, given) + rng.random((len(near[rows]), n))  # so that ties are random
-            near[rows] = np.argpartition(distances, near.shape[1] - 1, axis=1)[:, : near.shape[1]]
-        local_permutations(near, rng.integers(2**63, size=n_drawn, dtype=np.uint64), moved[1:])
-        return moved
-
-
-def _places(column: Column) -> np.ndarray:
-    """Return twice the mean ranks of a number's values, or the codes of a label's levels, int32 of shape (n,)."""
-    _, codes, counts = np.unique(column.numbers(), return_inverse=True, return_counts=True)
-    return (codes if column.is_discrete else (2 * np.cumsum(counts) - counts)[codes]).astype(np.int32)
