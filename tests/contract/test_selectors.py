@@ -355,10 +355,8 @@ def works_or_is_refused(name, test_id):
     options = {key: value for key, value in OPTIONS.get(name, {}).items() if key not in METHODS[name].test_shorthands}
     own = {key: value for key, value in options.items() if key in METHODS[name].parameters()}
     # The many sets of features divide alpha, below which a p-value must get.
-    of_sets = (
-        {"ppi": {"n_repeats": 10}, "cmi-knn": {"n_permutations": 300}} if METHODS[name](**own).tests_sets() else {}
-    )
-    more = of_sets.get(test_id, {})
+    of_sets = {"ppi": {"n_repeats": 10}, "cmi-knn": {"n_permutations": 300}, "codec": {"n_permutations": 300}}
+    more = of_sets.get(test_id, {}) if METHODS[name](**own).tests_sets() else {}
     test = bf.get_ci_test(test_id, **TEST_OPTIONS.get(test_id, {}) | more)
     fitted = bf.get_selector(name, ci_test=test, **options)
     if METHODS[name].needs not in test.card.measures:

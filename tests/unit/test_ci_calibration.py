@@ -23,9 +23,9 @@ LEVEL = 1e-4
 #: Options by which a test is calibrated, where its defaults are not, or quick enough for a suite.
 OPTIONS = {"ppi": {"significance": "corrected-t"}, "cpi": {"model": "tree"}}
 #: As many samples as take about half a second.
-SAMPLES = {"ppi": 80, "hsic": 80, "cpi": 60, "pcm": 40, "rcit": 100, "cmi-knn": 60}
+SAMPLES = {"ppi": 80, "hsic": 80, "cpi": 60, "pcm": 40, "rcit": 100, "cmi-knn": 60, "codec": 100}
 #: Tests that find any dependence. A test that is not named here has to find this one or a linear one.
-GENERAL = {"chi2", "cmi-knn", "cpi", "g2", "hsic", "mi-permutation", "pcm", "ppi", "rcit"}
+GENERAL = {"chi2", "cmi-knn", "codec", "cpi", "g2", "hsic", "mi-permutation", "pcm", "ppi", "rcit"}
 
 
 def rejections(name, design, n, k, n_samples, **options):

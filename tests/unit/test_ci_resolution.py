@@ -21,6 +21,7 @@ LIMITED = [
     ("cpi", {"significance": "fisher", "n_permutations": 40, "model": "tree"}),
     ("hsic", {"null": "permutation", "n_permutations": 25}),
     ("cmi-knn", {"n_permutations": 20}),
+    ("codec", {"n_permutations": 20}),
 ]
 
 
@@ -78,7 +79,7 @@ def test_what_is_advised_reaches_the_level_and_nothing_less_does(name, options, 
 
 
 def test_tests_without_permutations_and_repeats_have_no_least_p_value():
-    for name in set(discover("blanketflow.ci")) - {"ppi", "mi-permutation", "cmi-knn", "oracle", "population"}:
+    for name in set(discover("blanketflow.ci")) - {"ppi", "mi-permutation", "cmi-knn", "codec", "oracle", "population"}:
         assert bf.get_ci_test(name).smallest_p() == 0.0
     assert why_not({"significance": "corrected-t", "n_repeats": 2}, correction="bonferroni", n_features=10**6) is None
 

@@ -1,4 +1,4 @@
-"""Conditional mutual information by nearest neighbours, for X as it is and permuted, and local permutations."""
+"""Dependence by nearest neighbours, for columns as they are and permuted, and local permutations."""
 
 from __future__ import annotations
 
@@ -86,6 +86,62 @@ def add_information(of_yz, by_yz, of_z, by_z, x, is_label, moved, first, k, far,
             total += digamma[n_same if most == 0 else k] - digamma[n_xz - 1]
             total += digamma[n_z - 1] - digamma[_up_to(of_yz[r], most) - 1]
         totals[b] += total
+
+
+@njit
+def _agreement(y, is_label, i, j):
+    """Return the product over columns of the smaller value of two rows, or of whether labels are equal."""
+    found = 1.0
+    for c in range(y.shape[1]):
+        if is_label[c]:
+            if y[i, c] != y[j, c]:
+                return 0.0
+        else:
+            found *= min(y[i, c], y[j, c])
+    return found
+
+
+@njit(
+    "void(float64[:, ::1], boolean[::1], int32[:, ::1], int32[:, ::1], float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def agreements(y, is_label, near, moved, totals):
+    """Write each permutation's sum over rows of the mean agreement in Y, (n, p), with the neighbours `near`, (n, k).
+
+    Y is permuted: row i has the values of row moved[b, i]. Two rows that have the values of the same one are left out:
+    they would agree in any case, and without a permutation there are none.
+    """
+    single = np.empty(len(y))
+    for b in range(len(moved)):
+        rows, total = moved[b], 0.0
+        if y.shape[1] == 1:  # which is faster in one array
+            for i in range(len(y)):
+                single[i] = y[rows[i], 0]
+        for i in range(len(y)):
+            found, n_found = 0.0, 0
+            for j in near[i]:
+                if rows[j] == rows[i]:
+                    continue
+                n_found += 1
+                if y.shape[1] > 1:
+                    found += _agreement(y, is_label, rows[i], rows[j])
+                elif is_label[0]:
+                    found += single[i] == single[j]
+                else:
+                    found += min(single[i], single[j])
+            total += found / max(n_found, 1)
+        totals[b] = total
+
+
+@njit("float64(float64[:, ::1], boolean[::1])", cache=True, nogil=True)
+def agreement_of_all(y, is_label):
+    """Return the sum over rows of the mean agreement in Y, (n, p), with all rows, the row itself included."""
+    total = 0.0
+    for i in range(len(y)):
+        for j in range(len(y)):
+            total += _agreement(y, is_label, i, j)
+    return total / len(y)
 
 
 @njit("void(int32[:, ::1], uint64[::1], int32[:, ::1])", cache=True, nogil=True)

@@ -31,6 +31,7 @@ TESTS = {
     "pcm": (2e-3, 8e-6),
     "rcit": (1e-3, 2e-6),
     "cmi-knn": (1e-3, 8e-5),
+    "codec": (3e-4, 5e-6),
     "oracle": (1e-5, 0.0),
 }
 OTHER_TEST, BINNING = (1e-3, 1e-6), (3e-5, 1.6e-7)
