@@ -86,7 +86,7 @@ def auto(frame: pd.DataFrame) -> Choice:
 USE_CELLS = {"min_samples_per_cell": 0, "unreliable": "use"}
 USE_PARAMETERS = {"min_samples_per_parameter": 0, "unreliable": "use"}
 #: Tests above `SLOW` at some hundred rows; of numbers, `auto` takes one of them.
-SLOW_TESTS = (AUTO, "spline", "gcm", "pcm", "hsic", "rcit", "cmi-knn", "cpi", "ppi")
+SLOW_TESTS = (AUTO, "spline", "gcm", "pcm", "hsic", "rcit", "cmi-knn", "codec", "cpi", "ppi")
 LINEAR, CURVED = ("gaussian", "correlated"), (*FAMILIES["bends"], *FAMILIES["noise"], *FAMILIES["functions"])
 #: Two levels, or classes, are numbers too for tests of linear relations.
 LEVELS_OF_TWO = ("two_classes", "flags", *FAMILIES["rare"])
@@ -117,6 +117,7 @@ VARIANTS = (
     Variant("hsic", {"null": "permutation"}, ("gaussian",), has_power=False),
     Variant("rcit", {}, (*LINEAR, *CURVED, *LEVELS_OF_TWO, "mixed", "discrete")),
     Variant("cmi-knn", {}, (*LINEAR, *CURVED, "mixed", "discrete")),
+    Variant("codec", {}, (*LINEAR, *CURVED, *LEVELS_OF_TWO, "mixed", "discrete")),
     Variant("cpi", {}, LINEAR),
     Variant("cpi", {"model": "tree"}, (*FEW, "squares", "near_function", "discrete"), has_power=False),
     Variant("cpi", {"significance": "fisher"}, ("gaussian",), has_power=False),

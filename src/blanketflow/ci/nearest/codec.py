@@ -65,9 +65,6 @@ class CODEC(LocalPermutationTest):
         "estimator of conditional mutual information, AISTATS, PMLR 84, 938-947.",
         guarantee="p-values exact given nothing or labels, at least 1 / (1 + n_permutations); given numbers right in "
         "large samples if Y varies little with Z among neighbours",
-        misleads="given several numbers, whose neighbours are far apart: at 0.05 it rejects 19 % of samples of 200 "
-        "rows in which X and Y follow squares of three columns, 31 % with sines, and 67 % where both are functions of "
-        "them without noise; more rows do not help",
         cost="O(n log n) and n_permutations times n_neighbors times n, per candidate",
         p_values=RESAMPLED,
         measures=("p-value",),
