@@ -92,7 +92,7 @@ def test_five_are_found_where_ten_or_none_was_the_answer():
     assert plain.selected_features_ == []
     assert set(plain.discoveries_["feature"]) == {f"x{j}" for j in range(5)}
     assert (plain.discoveries_[["q", "n_features", "e_value"]] == (0.2, 5, 40.0)).all().all()
-    assert plain.verdict_["sentence"] == "No feature is a discovery at q = 0.1. At higher levels: 5 at 0.2."
+    assert plain.verdict_["sentence"] == "No feature is a discovery at q = 0.1. At higher levels also: 5 more at 0.2."
     raised = bf.Knockoffs(q=0.1, max_q=0.3).fit(X, y)
     assert set(raised.selected_features_) == {f"x{j}" for j in range(5)} and raised.verdict_["q"] == 0.2
     assert bf.Knockoffs(q=0.1, max_q=0.19).fit(X, y).selected_features_ == []

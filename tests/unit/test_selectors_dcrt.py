@@ -179,6 +179,54 @@ def test_a_constant_target_feature_or_copy_says_nothing():
     assert np.isfinite(found.trace_["p_value"]).all()
 
 
+def bent(seed=0, n=300):
+    """Numbers, a flag and a label; a target that follows the square of x0, and the number x1."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 5))).add_prefix("x")
+    X["x2"] += 0.6 * X["x0"]
+    X["flag"], X["label"] = rng.random(n) < 0.3, rng.choice(["north", "south", "west"], n)
+    return X, X["x0"] ** 2 + 0.7 * X["x1"] + rng.normal(size=n)
+
+
+def test_squares_are_tested_by_themselves_at_their_share_of_the_level():
+    X, y = bent()
+    linear = bf.DCRT(alpha=0.999, correction="none").fit(X, y).trace_.groupby("feature")["p_value"].max()
+    both = bf.DCRT(alpha=0.999, correction="none", squares=0.2).fit(X, y).trace_.groupby("feature")["p_value"].max()
+    assert linear["x0"] > 1e-3 > 1e-6 > both["x0"] and both["x1"] == pytest.approx(linear["x1"] / 0.8)
+    assert (both[["flag", "label"]] == linear[["flag", "label"]]).all()
+    # The literal second test: the square's residual on all other columns, times the target's residual by the lasso.
+    numbers = X[[f"x{j}" for j in range(5)]].to_numpy()
+    numbers = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
+    scores = np.column_stack([stats.norm.ppf(stats.rankdata(of) / (len(X) + 1)) for of in numbers.T])
+    squares = scores**2 - (scores**2).mean(axis=0)
+    squares -= numbers * (numbers * squares).mean(axis=0)
+    squares /= squares.std(axis=0)
+    flag = X["flag"].to_numpy(float)
+    label = pd.get_dummies(X["label"]).to_numpy(float)
+    label = np.linalg.svd(label - label.mean(axis=0), full_matrices=False)[0][:, :2] * np.sqrt(len(X))
+    columns = np.column_stack([numbers, (flag - flag.mean()) / flag.std(), label, squares])
+    outcome = np.asarray((y - y.mean()) / y.std())[:, np.newaxis]
+    owners = np.array([0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9, 10, 11])
+    p_values = dcrt_p_values(columns, owners, outcome, 12)[1]
+    assert both["x0"] == pytest.approx(p_values[7] / 0.2, rel=1e-6)
+
+
+def test_squares_leave_the_level_of_a_true_null():
+    found = []
+    for seed in range(150):
+        X, y = bent(seed, 150)
+        trace = bf.DCRT(alpha=0.999, correction="none", squares=0.5).fit(X, y).trace_
+        found.append(trace.groupby("feature")["p_value"].max().get("x2", 1.0))
+    rejected = (np.array(found) <= 0.1).sum()
+    assert rejected <= stats.binom.ppf(0.999, len(found), 0.1), "x2 follows x0 only"
+
+
+def test_squares_of_a_known_covariance_are_refused():
+    X, y, covariance = with_copies(0, 0.05)
+    with pytest.raises(ParameterError, match=r"squares is 0\.1, but the covariance .* Leave one of them out"):
+        bf.DCRT(squares=0.1, covariance=covariance).fit(X, y)
+
+
 def with_copies(seed, blur, effect=1.0):
     """Numbers a, a near-copy of it, b and noise, their covariance, and a target that follows a and b."""
     rng = np.random.default_rng(seed)

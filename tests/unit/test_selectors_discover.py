@@ -23,7 +23,7 @@ def table(n, d, n_relevant=4, seed=0):
 
 @pytest.mark.parametrize(
     ("procedure", "same"),
-    [("dcrt", bf.DCRT(alpha=0.1)), ("knockoffs", bf.Knockoffs(q=0.1))],
+    [("dcrt", bf.DCRT(alpha=0.1, squares=0.1)), ("knockoffs", bf.Knockoffs(q=0.1))],
 )
 def test_it_is_the_procedure_that_was_asked_for(procedure, same):
     X, y = table(80, 90, n_relevant=15)
@@ -68,6 +68,12 @@ def test_the_effect_that_is_named_is_found_four_times_in_five(n, level):
     assert found.mean() == pytest.approx(0.8, abs=0.025)
 
 
+def test_an_effect_of_the_square_is_found():
+    X, _ = table(400, 20)
+    y = X["x3"] ** 2 - X["x8"] + np.random.default_rng(1).normal(size=400)
+    assert set(bf.discover(X, y).features) == {"x3", "x8"}
+
+
 def test_near_copies_are_one_discovery():
     X, y = table(200, 10, n_relevant=2)
     X["copy of x0"] = X["x0"] * 2 + 1
@@ -81,7 +87,7 @@ def test_times_to_an_event():
     times, ends = rng.exponential(np.exp(-X["x3"])), rng.exponential(3.0, 300)
     y = pd.DataFrame({"time": np.minimum(times, ends), "event": times <= ends})
     found = bf.discover(X, y, q=0.5, target_kind="survival")
-    expected = bf.DCRT(alpha=0.5, target_kind="survival").fit(X, y)
+    expected = bf.DCRT(alpha=0.5, squares=0.1, target_kind="survival").fit(X, y)
     assert "x3" in found.features and found.features == expected.selected_features_
     pd.testing.assert_frame_equal(found.discoveries, expected.discoveries_)
 
@@ -90,7 +96,7 @@ def test_nothing_is_said_with_the_effect_that_would_have_been_seen():
     X, _ = table(100, 10)
     found = bf.discover(X, np.random.default_rng(9).normal(size=100), q=0.01)
     assert found.features == [] and found.verdict.startswith("No feature is a discovery at q = 0.01.")
-    assert f"A partial correlation of {effect_found(100, 0.001):.2f} would have been found" in found.verdict
+    assert f"A partial correlation of {effect_found(100, 0.9 * 0.001):.2f} would have been found" in found.verdict
 
 
 def test_the_command_says_what_python_says(tmp_path, capsys):

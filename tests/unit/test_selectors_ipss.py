@@ -168,7 +168,8 @@ def test_classes_and_what_the_verdict_says():
     X, y = table()
     found = bf.IPSS(q=0.2).fit(X, np.where(y > 0, "high", "low"))
     assert set(found.selected_features_) >= {"f03", "f07"}
-    assert found.verdict_["sentence"].startswith(f"{len(found.selected_features_)} features are discoveries at q = 0.2")
+    n_kept = len(found.selected_features_)
+    assert found.verdict_["sentence"].startswith(f"{n_kept} of 30 features are discoveries at q = 0.2")
     levels = found.discoveries_.set_index("feature")["q"]
     assert set(levels.index[levels <= 0.2]) == set(found.selected_features_)
     assert found.plot(paths=True).to_dict()["layer"]

@@ -80,6 +80,7 @@ class DCRT(MarkovBlanketSelector):
     alpha: float = 0.05
     correction: Literal["bh", "by", "none"] = "bh"
     covariance: Any = None
+    squares: float = 0.0
     penalty: float | None = None
 
 

@@ -14,6 +14,8 @@ import numpy as np
 ROUNDING = 1e-12
 #: Number of levels in a sentence, and the highest of them.
 MOST_LEVELS, HIGHEST = 3, 0.5
+#: Maximum number of features that are named at one level.
+MOST_NAMES = 4
 
 
 def levels(values: np.ndarray, n_features: int) -> np.ndarray:
@@ -62,24 +64,28 @@ def by_level(features: Sequence[str], smallest: np.ndarray, **of_features: np.nd
     }
 
 
-def in_words(smallest: np.ndarray, q: float, asked: float) -> str:
-    """Return the number of discoveries at the level `q`, which may be above the one asked for, and at higher ones.
+def in_words(features: Sequence[str], smallest: np.ndarray, q: float, asked: float) -> str:
+    """Return the number of discoveries at the level `q`, which may be above the one asked for, and more at higher ones.
 
-    >>> in_words(np.array([0.05, 0.05, 0.3]), 0.1, 0.1)
-    '2 features are discoveries at q = 0.1. At higher levels: 3 at 0.3.'
-    >>> in_words(np.array([0.2, 0.2]), 0.2, 0.1)
-    'No feature is a discovery at q = 0.1, and 2 at q = 0.2, chosen afterwards.'
+    >>> in_words(["a", "b", "c"], np.array([0.05, 0.05, 0.3]), 0.1, 0.1)
+    '2 of 3 features are discoveries at q = 0.1. At higher levels also: c at 0.3.'
+    >>> in_words(["a", "b"], np.array([0.2, 0.2]), 0.2, 0.1)
+    'No feature is a discovery at q = 0.1, and 2 of 2 features are at q = 0.2, chosen afterwards.'
     """
-
-    def number(level: float) -> int:
-        return int(np.count_nonzero(reached(smallest, level)))
-
-    if not number(q):
+    n_found = int(np.count_nonzero(reached(smallest, q)))
+    n_of = f"{n_found} of {len(features)} features {'are' if n_found > 1 else 'is'}"
+    if not n_found:
         said = f"No feature is a discovery at q = {q:.3g}."
     elif q > asked:
-        said = f"No feature is a discovery at q = {asked:.3g}, and {number(q)} at q = {q:.3g}, chosen afterwards."
+        said = f"No feature is a discovery at q = {asked:.3g}, and {n_of} at q = {q:.3g}, chosen afterwards."
     else:
-        said = f"{number(q)} feature{'s are discoveries' if number(q) > 1 else ' is a discovery'} at q = {q:.3g}."
-    higher = [level for level in np.unique(smallest[smallest <= HIGHEST]).tolist() if number(level) > number(q)]
-    listed = ", ".join(f"{number(level)} at {level:.3g}" for level in higher[:MOST_LEVELS])
-    return f"{said} At higher levels: {listed}." if listed else said
+        said = f"{n_of} {'discoveries' if n_found > 1 else 'a discovery'} at q = {q:.3g}."
+    higher = np.unique(smallest[~reached(smallest, q) & (smallest <= HIGHEST)]).tolist()
+    listed = "; ".join(f"{_named(features, smallest == level)} at {level:.3g}" for level in higher[:MOST_LEVELS])
+    return f"{said} At higher levels also: {listed}." if listed else said
+
+
+def _named(features: Sequence[str], which: np.ndarray) -> str:
+    """Return the names of a few features, or the number of many."""
+    names = [features[at] for at in np.flatnonzero(which).tolist()]
+    return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} more"

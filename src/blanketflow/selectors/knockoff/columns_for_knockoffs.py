@@ -170,14 +170,15 @@ def shared_spread(columns: np.ndarray) -> float:
     """
     n, m = columns.shape
     some = columns[:: -(-n // LOOKED_AT_ROWS), :: -(-m // LOOKED_AT_COLUMNS)] if m else columns
-    scores = standardised(np.array([_normal_scores(values) for values in some.T]).reshape(-1, len(some)))
+    scores = standardised(np.array([normal_scores(values) for values in some.T]).reshape(-1, len(some)))
     squares = standardised(scores**2)
     excess = squares @ squares.T - (scores @ scores.T) ** 2
     pairs = len(scores) * (len(scores) - 1)
     return float(excess.sum() - np.trace(excess)) / pairs if pairs else 0.0
 
 
-def _normal_scores(values: np.ndarray) -> np.ndarray:
+def normal_scores(values: np.ndarray) -> np.ndarray:
+    """Return the normal quantiles of the ranks of values, (n,); equal values share their middle rank."""
     from scipy.special import ndtri
 
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)

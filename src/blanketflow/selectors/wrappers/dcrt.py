@@ -12,12 +12,20 @@ from ...ci.multiple_testing import BH, BY, NONE, rejected, smallest_levels
 from ...ci.tails import chi2_tail
 from ...core.cards import Card
 from ...core.column_checks import clusters_of_copies
+from ...core.errors import ParameterError
+from ...core.numerics import standardised
 from ...core.parameters import choice, number
 from ...moves.steps import Step
 from ..base import Method, Problem
 from ..discoveries import by_level, in_words
 from ..filters.linear_similarity import target_columns
-from ..knockoff.columns_for_knockoffs import TakesCovariance, columns_of, covariance_option, known_columns
+from ..knockoff.columns_for_knockoffs import (
+    TakesCovariance,
+    columns_of,
+    covariance_option,
+    known_columns,
+    normal_scores,
+)
 from ..knockoff.gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
 
 
@@ -43,6 +51,10 @@ class DCRT(TakesCovariance, Method):
     The target is distilled by a scaled lasso on the other features, with the best of six penalties; classes are
     regressed as indicators. A poor distillation costs power, not validity.
 
+    These tests find linear effects. With `squares`, each number has a second test: of the square of its normal scores
+    given the number and all others with their squares, where the lasso has all these columns too. The two p-values are
+    combined by weighted Bonferroni, p = min(p1 / (1 - squares), p2 / squares), which keeps the level.
+
     Unlike knockoffs, it needs no minimum number of features.
 
     Examples
@@ -67,7 +79,8 @@ class DCRT(TakesCovariance, Method):
         "p-values are dependent; nothing is proved for an estimated covariance or other laws",
         work="knockoffs",
         cost="no tests; d^3 for the law; for each of up to six penalties one lasso of d columns, and one more for each "
-        "feature that it keeps; twice as much where near-copies are lost",
+        "feature that it keeps; twice as much where near-copies are lost; the same once more of twice the columns "
+        "with squares",
         importance="minus the natural logarithm of its p-value",
     )
     default_test: ClassVar[str | None] = None
@@ -80,6 +93,13 @@ class DCRT(TakesCovariance, Method):
         (BH, BY, NONE),
     )
     covariance: Any = covariance_option()
+    squares: float = number(
+        0.0,
+        "Share of each test's level that is spent on effects of the squares of numbers, which are tested by "
+        "themselves; 0: linear effects only.",
+        at_least=0,
+        below=1,
+    )
     penalty: float | None = number(
         None,
         "Penalty of the lasso that distils the target, as a multiple of the one under which noise alone lets nothing "
@@ -87,6 +107,15 @@ class DCRT(TakesCovariance, Method):
         above=0,
         nullable=True,
     )
+
+    def check(self, where: str | None = None) -> None:
+        """Raise `ParameterError` for squares of features whose covariance is given."""
+        super().check(where)
+        if self.squares and self.covariance is not None:
+            raise ParameterError(
+                f"{where or self.card.id}: squares is {self.squares:g}, but the covariance that is given says nothing "
+                "of squares. Leave one of them out."
+            )
 
     def proves_one_search(self) -> bool:
         """Whether the guarantee holds for one search only: yes."""
@@ -123,7 +152,7 @@ class DCRT(TakesCovariance, Method):
             problem.verdict.update(
                 q=self.alpha,
                 discoveries=by_level(problem.features, smallest, p_value=p_values),
-                sentence=in_words(smallest, self.alpha, self.alpha),
+                sentence=in_words(problem.features, smallest, self.alpha, self.alpha),
             )
         return [
             Step(problem.features[j], float(statistics[j]), float(p_values[j]), importance=float(-log_p[j]))
@@ -139,8 +168,20 @@ class DCRT(TakesCovariance, Method):
         outcomes: np.ndarray,
         correlations: np.ndarray | None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        n_features = len(problem.features)
-        return dcrt_p_values(columns, owners, outcomes, n_features, correlations, problem.check_time, self.penalty)
+        d = len(problem.features)
+        found = dcrt_p_values(columns, owners, outcomes, d, correlations, problem.check_time, self.penalty)
+        added, numbers = squares_of(columns, owners) if self.squares else (columns[:, :0], owners[:0])
+        if len(numbers):
+            joined, of = np.hstack([columns, added]), np.concatenate([owners, d + numbers])
+            again = dcrt_p_values(
+                joined, of, outcomes, 2 * d, None, problem.check_time, self.penalty, tested=d + numbers
+            )
+            linear, bent = found[2][numbers] - np.log1p(-self.squares), again[2][d + numbers] - np.log(self.squares)
+            at = numbers[bent < linear]
+            found[0][at] = again[0][d + at]
+            found[2][numbers] = np.minimum(np.minimum(linear, bent), 0.0)
+            found[1][numbers] = np.exp(found[2][numbers])
+        return found
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features that the correction for all of them rejects."""
@@ -165,8 +206,25 @@ PENALTIES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
 MOST_KEPT = 0.25
 #: More degrees of freedom than this share of the rows count as this share.
 MOST_FREEDOM = 0.999
+#: A square with less than this share of its variance given its number is left out.
+LEAST_OF_SQUARE = 0.1
 #: A column with less than this residual share of variance given the others is a copy of them.
 SMALLEST_SHARE = 1e-8
+
+
+def squares_of(columns: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the squares of numbers, (n, k), without their linear part, and the positions of their features, (k,).
+
+    Normal scores are squared, so that a few large numbers do not decide. A column of two values has no square, and of
+    features with several columns, which are labels, none is made. `columns`, (n, m), are centred and of variance 1.
+    """
+    alone = np.flatnonzero(np.bincount(owners)[owners] == 1)
+    numbers, size = columns[:, alone].T, len(columns) ** 0.5
+    scores = np.array([normal_scores(values) for values in numbers]).reshape(numbers.shape)
+    found = standardised(scores**2) * size
+    found -= numbers * (found * numbers).mean(axis=1, keepdims=True)
+    varies = np.flatnonzero((found * found).mean(axis=1) > LEAST_OF_SQUARE)
+    return standardised(found[varies]).T * size, owners[alone[varies]]
 
 
 def left_of_features(
@@ -245,6 +303,7 @@ def dcrt_p_values(
     correlations: np.ndarray | None = None,
     check_time: Callable[[], None] = lambda: None,
     penalty: float | None = None,
+    tested: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
 
@@ -257,13 +316,13 @@ def dcrt_p_values(
     that of `PENALTIES` at which the generalised cross-validation error (Golub, Heath and Wahba, 1979,
     doi:10.1080/00401706.1979.10489751) of the lasso on the other features has its first minimum, from the largest on.
     This depends on the feature no more than the lasso does, so p-values stay exact. Without known `correlations` the
-    lassos end at `MOST_KEPT`.
+    lassos end at `MOST_KEPT`. `tested` are the features that are tested, by default all; others have p = 1.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
     check_time()
     statistics, dof, least = np.zeros(n_features), np.zeros(n_features), np.full(n_features, np.inf)
-    waiting = np.unique(owners).tolist()
+    waiting = np.unique(owners if tested is None else tested).tolist()
     begin: list[tuple[np.ndarray, float] | None] = [None] * outcomes.shape[1]
     for strength in PENALTIES if penalty is None else (penalty,):
         of_all = [scaled_lasso(columns, y, len(owners), strength, at) for y, at in zip(outcomes.T, begin, strict=True)]

@@ -221,7 +221,7 @@ class IPSS(Method):
             )
         problem.verdict["discoveries"] = by_level(names, smallest, expected_false=expected[: len(names)])
         if self.max_false is None:
-            problem.verdict["sentence"] = in_words(smallest, self.q, self.q)
+            problem.verdict["sentence"] = in_words(problem.features, smallest, self.q, self.q)
         else:
             were = f"{kept.sum()} features are" if kept.sum() > 1 else f"{'One' if kept.any() else 'No'} feature is"
             problem.verdict["sentence"] = f"{were} kept with at most {self.max_false:g} false in expectation."

@@ -324,7 +324,7 @@ class Knockoffs(TakesCovariance, Method):
         q = max(self.q, min(float(smallest.min(initial=math.inf)), self.max_q or self.q))
         names = [candidate.feature for candidate in candidates]
         problem.verdict.update(q=q, discoveries=by_level(names, smallest, e_value=values))
-        problem.verdict["sentence"] = in_words(smallest, q, self.q)
+        problem.verdict["sentence"] = in_words(problem.features, smallest, q, self.q)
         kept = reached(smallest, q)
         return [replace(candidate, kept=bool(is_kept)) for candidate, is_kept in zip(candidates, kept, strict=True)]
 
