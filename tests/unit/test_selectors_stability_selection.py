@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import lars_path
+from sklearn.linear_model import lars_path, lasso_path
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
+from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
@@ -186,6 +187,55 @@ def test_a_bound_that_limits_nothing_says_so():
     X, y = table()
     with pytest.warns(UnreliableWarning, match="proves nothing here: at most 8 features are kept"):
         bf.StabilitySelection(n_features=4, threshold=0.625, pairs=5).fit(X, y)
+
+
+def stabl(X, y, pairs=50, seed=7):
+    """The literal rule: the largest shares over penalties, and the threshold of the least estimate."""
+    n = len(X)
+    copies = X.iloc[derive_rng(seed, "shuffled").permutation(n)].add_suffix(" (shuffled)").reset_index(drop=True)
+    both = X.join(copies)
+    scaled, centred = ((of - of.mean()) / of.std(ddof=0) for of in (both, y))
+    penalties = np.geomspace(1, 0.1, 30) * np.abs(scaled.to_numpy().T @ centred.to_numpy()).max() / n
+    counts = np.zeros((30, both.shape[1]), dtype=int)
+    for halves in complementary_halves(n, None, pairs, seed):
+        for half in halves:
+            Z, of_y = both.iloc[half], y.iloc[half]
+            Z, of_y = (Z - Z.mean()) / Z.std(ddof=0), (of_y - of_y.mean()) / of_y.std(ddof=0)
+            counts += (lasso_path(Z.to_numpy(), of_y.to_numpy(), alphas=penalties, tol=1e-4)[1] != 0).T
+    most = dict(zip(both, counts.max(axis=0) / (2 * pairs), strict=True))
+    best, kept = np.inf, []
+    for threshold in sorted({*most.values()} - {0.0}, reverse=True):
+        real = [name for name in X if most[name] >= threshold]
+        n_copies = sum(most[name] >= threshold for name in copies)
+        if real and (1 + n_copies) / len(real) <= best:
+            best, kept = (1 + n_copies) / len(real), real
+    return {name: most[name] for name in X if most[name]}, kept, best
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_threshold_by_noise_is_that_of_the_literal_rule(seed):
+    X, y = table(80, 12, seed)
+    expected, kept, estimate = stabl(X, y)
+    found = outcome(X, y, threshold=None)
+    assert shares(found) == pytest.approx(expected)
+    assert {step.feature for step in found.members} == set(kept) >= {"f1", "f4"}
+    assert found.verdict["estimate"] == pytest.approx(min(1.0, estimate))
+    assert found.status == "ok" if estimate <= 0.5 else "unreliable"
+
+
+def test_no_more_than_noise_is_unreliable():
+    X, _ = table(60, 10)
+    found = outcome(X, np.random.default_rng(3).normal(size=60), threshold=None)
+    assert found.status == "unreliable" and "no more features than shuffled copies" in found.reason
+
+
+def test_names_and_groups_of_copies_do_not_clash():
+    X, y = table(80, 6)
+    X = X.rename(columns={"f0": "f1 (shuffled)"})
+    found = bf.StabilitySelection(threshold=None, ranking="jmi").fit(X, y)
+    assert {"f1", "f4"} <= set(found.selected_features_) <= set(X)
+    grouped = bf.StabilitySelection(threshold=None, feature_groups={"pair": ["f1", "f2"]}).fit(X, y)
+    assert {"f1", "f2", "f4"} <= set(grouped.selected_features_) <= set(X)
 
 
 def test_one_row_twice_is_not_one_row_with_a_weight():

@@ -32,7 +32,7 @@ def test_paths_of_many_features_are_short():
     places, features = Places(200), [f"x{j}" for j in range(300)]
     for seed in range(3):
         places.add(np.random.default_rng(seed).permutation(300)[:200].tolist())
-    paths = places.paths(features, list(range(300)), 3, 0.6)
+    paths = places.paths(3, features, list(range(300)), 0.6)
     assert len(paths["shares"]) == MOST_PATHS and len(paths["n_features"]) == MOST_POINTS
     assert paths["n_features"][0] == 1 and paths["n_features"][-1] == 200
     assert all(np.all(np.diff(path) >= 0) for path in paths["shares"].values())

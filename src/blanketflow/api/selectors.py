@@ -599,7 +599,7 @@ class StabilitySelection(MarkovBlanketSelector):
     ranking: Literal["lasso", "cife", "cmim", "disr", "fisher-markov", "jmi", "mifs", "mim", "mrmr", "relief", "spfs-lar"] = "lasso"
     n_features: int | None = None
     bound: float = 1.0
-    threshold: float = 0.75
+    threshold: float | None = 0.75
     pairs: int = 50
 
 

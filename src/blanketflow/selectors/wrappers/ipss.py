@@ -16,7 +16,16 @@ from ...moves.steps import Step
 from ..base import Method, Problem
 from ..discoveries import ROUNDING, by_level, in_words, levels, reached
 from ..learning import Importances
-from .stability_selection import LASSO, LAST, N_PENALTIES, RANKINGS, LassoPath, counted, on_halves
+from .stability_selection import (
+    LASSO,
+    LAST,
+    N_PENALTIES,
+    RANKINGS,
+    counted,
+    lasso_path,
+    on_halves,
+    paths_by_strength,
+)
 
 MODEL = "model"
 #: Number of strengths: penalties of the lasso, or thresholds of importances.
@@ -165,7 +174,7 @@ class IPSS(Method):
                 shares[:, first] = together[:, at]
         expected, scores = expected_false(shares, sizes, *how)
         order = np.lexsort((-scores, expected))
-        problem.verdict["paths"] = _paths(problem, shares, sizes, order)
+        problem.verdict["paths"] = paths_by_strength(shares, sizes, problem.features, order.tolist(), 0.5)
         return [counted(problem, j, float(expected[j]), float(scores[j])) for j in order.tolist() if scores[j] > 0]
 
     def _selections(self, problem: Problem) -> tuple[np.ndarray, Callable[[], Iterable[np.ndarray]]]:
@@ -185,7 +194,7 @@ class IPSS(Method):
             for half, inner in enumerate(on_halves(problem, self.pairs, self.base)):
                 if inner.features:
                     at = [positions[name] for name in inner.features]
-                    selected[:, half, at] = _lasso(inner).sizes(penalties).T > 0
+                    selected[:, half, at] = lasso_path(inner).sizes(penalties).T > 0
         return penalties, lambda: iter(selected)
 
     def _scores(self, problem: Problem, half: int) -> np.ndarray:
@@ -228,16 +237,11 @@ class IPSS(Method):
         return [replace(step, kept=bool(is_kept)) for step, is_kept in zip(candidates, kept, strict=True)]
 
 
-def _lasso(problem: Problem) -> LassoPath:
-    columns = problem.table.select(problem.columns(problem.features))
-    return LassoPath(columns, problem.table[problem.target], problem.column_counts)
-
-
 def _penalties(problem: Problem) -> np.ndarray:
     """Return the penalties for all halves, in descending order: from twice the first at which all rows select none."""
     if not problem.features:
         return np.zeros(0)
-    path = _lasso(problem)
+    path = lasso_path(problem)
     if not path.highest:
         return np.zeros(0)
     penalties = np.geomspace(path.highest, LAST * path.highest, N_PENALTIES)
@@ -250,17 +254,6 @@ def _clusters(problem: Problem, ever: np.ndarray) -> list[list[int]]:
     at = [j for j in np.flatnonzero(ever).tolist() if problem.features[j] not in problem.feature_groups]
     found = clusters_of_copies(problem.table, [problem.features[j] for j in at])
     return [[at[i] for i in cluster] for cluster in found]
-
-
-#: Maximum features with a path.
-MOST_PATHS = 30
-
-
-def _paths(problem: Problem, shares: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> dict[str, Any]:
-    """Return the stability paths of up to 30 features by the mean number of features selected, as JSON types."""
-    shown = [j for j in order.tolist() if shares[:, j].any()][:MOST_PATHS]
-    of = {problem.features[j]: shares[:, j].tolist() for j in shown}
-    return {"n_features": sizes.tolist(), "shares": of, "threshold": 0.5}
 
 
 #: Largest power with a bound.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +28,10 @@ from ..filters.linear_similarity import SPFSLAR, FisherMarkov, target_columns
 from ..filters.relief import Relief
 from ..ranking import RankingMethod
 
+#: Estimated share of false features above which the answer is not reliable.
+MOST_FALSE = 0.5
+#: Share of features and copies that a half selects at most where the threshold comes from noise.
+MOST_ENTERED = 0.75
 #: Number of features named in a sentence.
 MOST_NAMED = 10
 #: The ranking by order of entry into the lasso path, which is no method of its own.
@@ -60,6 +66,14 @@ class StabilitySelection(Method):
     selects as many features as `bound` allows. Smaller bounds that assume a shape of the distribution of the shares are
     not used.
 
+    With ``threshold: null`` the threshold comes from noise (Stabl): copies of all features, with their rows shuffled
+    together, are ranked beside the features. If k features and m copies have at least a share, (m + 1) / k estimates
+    the share of false ones among the k, `statistic` in this case. The share at which it is smallest is the threshold.
+    The estimate is not a bound, and irrelevant features may be selected more often than copies, which depend on no
+    relevant feature; docs/error-control.md has measured rates. The share of a feature is then the largest over 30
+    penalties of the lasso, down to a tenth of the first; other rankings select `n_features`, by default as many as a
+    half has rows, at most three quarters of features and copies.
+
     The bound is for one search on all rows, not for aggregated folds: set ``folds: 0`` in a configuration. Halves are
     not stratified by the target, since they would then depend on each other. Rows of one group are in one half; then
     groups must be independent, and halves are of the groups. Included features are among the first of every half.
@@ -82,9 +96,12 @@ class StabilitySelection(Method):
         reference="Meinshausen, Buehlmann (2010) Stability selection, JRSS B 72(4), 417-473, "
         "doi:10.1111/j.1467-9868.2010.00740.x; Shah, Samworth (2013) Variable selection with error control: another "
         "look at stability selection, JRSS B 75(1), 55-80, doi:10.1111/j.1467-9868.2011.01034.x; clusters: Faletto, "
-        "Bien (2022) Cluster stability selection, arXiv:2201.00494.",
+        "Bien (2022) Cluster stability selection, arXiv:2201.00494; threshold by noise: Hedou and others (2024) "
+        "Discovery of sparse, reliable omic biomarkers with Stabl, Nature Biotechnology 42, 1581-1593, "
+        "doi:10.1038/s41587-023-02033-x.",
         guarantee="in one search at most q^2 / ((2 threshold - 1) p) features kept in expectation whose probability of "
-        "being selected on half the rows is at most q / p, if rows are independent; no false discovery rate",
+        "being selected on half the rows is at most q / p, if rows are independent; no false discovery rate; none with "
+        "threshold: null",
         work="halves",
         cost="2 pairs rankings of half the rows; tests only if the ranking makes some",
         importance="the share of the halves on which it was selected",
@@ -99,12 +116,22 @@ class StabilitySelection(Method):
         (LASSO, *RANKINGS),
     )
     n_features: int | None = integer(
-        None, "Features that are selected on each half (q); null: as many as keep `bound`.", at_least=1, nullable=True
+        None,
+        "Features that are selected on each half (q); null: as many as keep `bound`, or many if threshold is null.",
+        at_least=1,
+        nullable=True,
     )
     bound: float = number(
         1.0, "Most features of low selection probability, in expectation, where n_features is null.", above=0
     )
-    threshold: float = number(0.75, "Share of the halves that must select a feature that stays.", above=0.5, at_most=1)
+    threshold: float | None = number(
+        0.75,
+        "Share of the halves that must select a feature that stays; null: the share at which the fewest false features "
+        "are estimated, by shuffled copies of the features.",
+        above=0.5,
+        at_most=1,
+        nullable=True,
+    )
     pairs: int = integer(50, "Number of complementary pairs of halves.", at_least=1)
 
     def proves_one_search(self) -> bool:
@@ -113,48 +140,88 @@ class StabilitySelection(Method):
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that some half selects, the largest share first."""
-        n_halves, positions = 2 * self.pairs, {feature: j for j, feature in enumerate(problem.features)}
-        n_selected = self.n_selected(len(positions))
-        counts, places = np.zeros(len(positions), dtype=np.int64), Places(n_selected)
-        selected: list[frozenset[int]] = []
-        for inner in on_halves(problem, self.pairs, self.ranking):
-            first = [positions[name] for name in first_of(inner, self.ranking, n_selected)]
-            counts[first] += 1
-            selected.append(frozenset(first))
-            places.add(first)
-        for cluster in self._split_clusters(problem, counts, n_halves):
-            counts[cluster[0]] = sum(1 for first in selected if not first.isdisjoint(cluster))
-        order = np.argsort(-counts, kind="stable")
-        shares = counts / n_halves
-        problem.verdict["paths"] = places.paths(problem.features, order.tolist(), n_halves, self.threshold)
-        return [counted(problem, j, float(shares[j]), float(shares[j])) for j in order.tolist() if counts[j]]
+        d = len(problem.features)
+        searched = problem if self.threshold is not None else beside_shuffled(problem)
+        selected, paths = self._selected(searched)
+        if searched is not problem:
+            problem.n_inner_tests += searched.n_inner_tests
+        shares = selected.mean(axis=1).max(axis=0)
+        shares, of_copies = shares[:d], shares[d:]
+        threshold = self.threshold or _least(shares, false_shares(shares, of_copies))
+        for cluster in self._split_clusters(problem, shares, threshold):
+            shares[cluster[0]] = selected[:, :, cluster].any(axis=2).mean(axis=1).max()
+        order = np.argsort(-shares, kind="stable")
+        problem.verdict["paths"] = paths(problem.features, order.tolist(), threshold)
+        statistics = shares if self.threshold is not None else false_shares(shares, of_copies)
+        return [counted(problem, j, float(statistics[j]), float(shares[j])) for j in order.tolist() if shares[j]]
 
-    def _split_clusters(self, problem: Problem, counts: np.ndarray, n_halves: int) -> Iterator[list[int]]:
+    def _selected(self, problem: Problem) -> tuple[np.ndarray, Callable[..., dict[str, Any]]]:
+        """Return what each half selects at each strength, (strengths, halves, d), and a function of stability paths.
+
+        There is one strength, `n_selected` features, but for penalties of the lasso where the threshold is from noise.
+        """
+        positions = {feature: j for j, feature in enumerate(problem.features)}
+        penalties = penalties_of(problem) if self.threshold is None and self.ranking == LASSO else None
+        n_strengths = 1 if penalties is None else max(1, len(penalties))
+        selected = np.zeros((n_strengths, 2 * self.pairs, len(positions)), dtype=bool)
+        places = Places(self.n_selected(len(positions), problem.table.n_rows))
+        for half, inner in enumerate(on_halves(problem, self.pairs, self.ranking)):
+            if penalties is None:
+                first = [positions[name] for name in first_of(inner, self.ranking, places.n_selected)]
+                selected[0, half, first] = True
+                places.add(first)
+            elif inner.features and len(penalties):
+                at = [positions[name] for name in inner.features]
+                selected[:, half, at] = lasso_path(inner).sizes(penalties).T > 0
+        if penalties is None:
+            return selected, partial(places.paths, 2 * self.pairs)
+        return selected, partial(paths_by_strength, selected.mean(axis=1), selected.sum(axis=2).mean(axis=1))
+
+    def _split_clusters(self, problem: Problem, shares: np.ndarray, threshold: float) -> Iterator[list[int]]:
         """Yield clusters of near-copies without a member above the threshold, the most selected one first."""
-        at = [j for j in np.flatnonzero(counts).tolist() if problem.features[j] not in problem.feature_groups]
+        at = [j for j in np.flatnonzero(shares).tolist() if problem.features[j] not in problem.feature_groups]
         for cluster in clusters_of_copies(problem.table, [problem.features[j] for j in at]):
-            members = sorted((at[i] for i in cluster), key=lambda j: (-counts[j], j))
-            if counts[members[0]] / n_halves < self.threshold - ROUNDING:
+            members = sorted((at[i] for i in cluster), key=lambda j: (-shares[j], j))
+            if shares[members[0]] < threshold - ROUNDING:
                 yield members
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features with the threshold, and state the guarantee."""
-        n, n_selected = len(problem.features), self.n_selected(len(problem.features))
-        bound = worst_case_bound(n_selected, n, self.threshold)
-        proved = (
-            f"at most {bound:.3g} features are kept in expectation whose probability of being selected on half the "
-            f"rows is at most {n_selected}/{n}"
-        )
-        sentence = self._sentence(candidates, n, n_selected, proved)
-        problem.verdict.update(bound=bound, n_features=n_selected, sentence=sentence)
-        if bound >= n:
-            problem.say("unreliable", f"stability-selection proves nothing here: {proved}; lower n_features")
-        return [replace(step, kept=self._is_stable(step)) for step in candidates]
+        n = len(problem.features)
+        if self.threshold is None:
+            shares, estimates = (
+                np.array([getattr(step, of) for step in candidates]) for of in ("importance", "statistic")
+            )
+            threshold = float(_least(shares, estimates)) if candidates else 1.0
+            estimate = float(estimates.min(initial=1.0))
+            more = f"By shuffled copies, a share of {min(estimate, 1.0):.2g} of them is estimated to be false."
+            problem.verdict.update(estimate=estimate)
+            if estimate > MOST_FALSE:
+                problem.say("unreliable", f"stability-selection found no more features than shuffled copies: {more}")
+        else:
+            n_selected, threshold = self.n_selected(n, problem.table.n_rows), self.threshold
+            bound = worst_case_bound(n_selected, n, threshold)
+            proved = (
+                f"at most {bound:.3g} features are kept in expectation whose probability of being selected on half the "
+                f"rows is at most {n_selected}/{n}"
+            )
+            problem.verdict.update(bound=bound, n_features=n_selected)
+            if bound >= n:
+                problem.say("unreliable", f"stability-selection proves nothing here: {proved}; lower n_features")
+            few = f"A half selects only {n_selected}: a higher bound, or n_features, lets it select more. "
+            is_none = all(step.importance < threshold - ROUNDING for step in candidates)
+            more = f"{few * is_none}In one search {proved}."
+        decided = [replace(step, kept=step.importance >= threshold - ROUNDING) for step in candidates]
+        names = [step.feature for step in decided if step.kept]
+        problem.verdict["sentence"] = f"{self._were_selected(names, n, threshold)} {more}"
+        return decided
 
-    def n_selected(self, n_features: int) -> int:
+    def n_selected(self, n_features: int, n_rows: int) -> int:
         """Return the number of features that each half selects; raises `ParameterError` if none meets the bound."""
         if self.n_features is not None:
             return min(self.n_features, n_features)
+        if self.threshold is None:
+            return max(1, min(n_rows // 2, int(MOST_ENTERED * n_features)))
         most = most_selected(self.bound, n_features, self.threshold)
         if not most:
             least = worst_case_bound(1, n_features, self.threshold)
@@ -164,17 +231,53 @@ class StabilitySelection(Method):
             )
         return most
 
-    def _is_stable(self, step: Step) -> bool:
-        return step.importance >= self.threshold - ROUNDING
-
-    def _sentence(self, candidates: list[Step], n: int, n_selected: int, proved: str) -> str:
-        names = [step.feature for step in candidates if self._is_stable(step)]
+    def _were_selected(self, names: list[str], n: int, threshold: float) -> str:
         were = f"{len(names)} of {n} features were" if len(names) > 1 else f"{len(names) or 'None'} of {n} features was"
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         listed = f": {', '.join(names[:MOST_NAMED])}{more}" if names else ""
-        share = f"{100 * self.threshold:g} % of {2 * self.pairs} halves of the rows"
-        few = "" if names else f" A half selects only {n_selected}: a higher bound, or n_features, lets it select more."
-        return f"{were} selected on at least {share}{listed}.{few} In one search {proved}."
+        return f"{were} selected on at least {100 * threshold:.3g} % of {2 * self.pairs} halves of the rows{listed}."
+
+
+def beside_shuffled(problem: Problem) -> Problem:
+    """Return the problem with a copy of each feature whose rows are shuffled, all in the same order.
+
+    The copies depend on each other as the features do, but on neither the features nor the target.
+    """
+    table = problem.table
+    columns = problem.columns(problem.features)
+    order = derive_rng(problem.seed, "shuffled").permutation(table.n_rows)
+    mark = " (shuffled)"
+    while any(name + mark in table.names for name in columns):
+        mark += "'"
+    shuffled = [replace(column, name=column.name + mark) for column in table.select(columns).take(order).columns]
+    wider = Table([*table.columns, *shuffled], table.design)
+    found = copy(problem)
+    found.__dict__.pop("table", None)
+    found.read_table, found.marginal, found.n_inner_tests = (lambda: wider), None, 0
+    found.features = [*problem.features, *(feature + mark for feature in problem.features)]
+    groups = problem.feature_groups
+    found.feature_groups = {**groups, **{name + mark: tuple(c + mark for c in of) for name, of in groups.items()}}
+    return found
+
+
+def false_shares(shares: np.ndarray, of_copies: np.ndarray) -> np.ndarray:
+    """Return for each feature the estimated share of false ones among those with at least its share, (d,).
+
+    `shares`, (d,), are of features, and `of_copies` of shuffled copies: (copies + 1) / features with at least as much.
+
+    >>> false_shares(np.array([9, 5, 7]), np.array([1, 6, 0])).tolist()
+    [1.0, 0.6666666666666666, 0.5]
+    """
+    features, copies = (
+        len(of) - np.searchsorted(np.sort(of), shares - ROUNDING, side="left") for of in (shares, of_copies)
+    )
+    return (1 + copies) / features
+
+
+def _least(shares: np.ndarray, estimates: np.ndarray) -> float:
+    """Return the smallest share at which the estimate of false features is smallest; 1 without any share above 0."""
+    least = estimates <= estimates.min(initial=np.inf) + ROUNDING
+    return float(shares[least].min()) if shares.any() else 1.0
 
 
 def counted(problem: Problem, j: int, statistic: float, importance: float) -> Step:
@@ -284,6 +387,22 @@ class LassoPath:
         return np.add.reduceat(sizes, self._starts, axis=0)
 
 
+def lasso_path(problem: Problem) -> LassoPath:
+    """Return the lasso of a problem's target on its features."""
+    columns = problem.table.select(problem.columns(problem.features))
+    return LassoPath(columns, problem.table[problem.target], problem.column_counts)
+
+
+#: Number of penalties where the threshold comes from noise, and the last as a share of the first.
+N_BY_NOISE, LAST_BY_NOISE = 30, 0.1
+
+
+def penalties_of(problem: Problem) -> np.ndarray:
+    """Return the penalties at which halves select where the threshold comes from noise, in descending order."""
+    highest = lasso_path(problem).highest if problem.features else 0.0
+    return np.geomspace(highest, LAST_BY_NOISE * highest, N_BY_NOISE) if highest else np.zeros(0)
+
+
 #: Maximum features with a path, and points of a path.
 MOST_PATHS, MOST_POINTS = 30, 50
 
@@ -293,27 +412,39 @@ class Places:
 
     >>> places = Places(2)
     >>> places.add([1, 0]); places.add([1, 2])
-    >>> places.paths(["a", "b", "c"], [1, 0, 2], 2, 0.75)["shares"]
+    >>> places.paths(2, ["a", "b", "c"], [1, 0, 2], 0.75)["shares"]
     {'b': [1.0, 1.0], 'a': [0.0, 0.5], 'c': [0.0, 0.5]}
     """
 
     def __init__(self, n_selected: int) -> None:
-        self._n_selected = n_selected
+        self.n_selected = n_selected
         self._counts: dict[int, np.ndarray] = {}
 
     def add(self, first: Sequence[int]) -> None:
         """Count one half, given the positions of its first features in order."""
-        for place, j in enumerate(first[: self._n_selected]):
+        for place, j in enumerate(first[: self.n_selected]):
             if j not in self._counts:
-                self._counts[j] = np.zeros(self._n_selected, dtype=np.int64)
+                self._counts[j] = np.zeros(self.n_selected, dtype=np.int64)
             self._counts[j][place] += 1
 
-    def paths(self, features: Sequence[str], order: Sequence[int], n_halves: int, threshold: float) -> dict[str, Any]:
+    def paths(self, n_halves: int, features: Sequence[str], order: Sequence[int], threshold: float) -> dict[str, Any]:
         """Return the shares of up to 30 features by the number of features of a half (up to 50), as JSON types."""
-        at = np.unique(np.round(np.linspace(1, self._n_selected, min(self._n_selected, MOST_POINTS))).astype(int))
+        at = np.unique(np.round(np.linspace(1, self.n_selected, min(self.n_selected, MOST_POINTS))).astype(int))
         shown = [j for j in order if j in self._counts][:MOST_PATHS]
         shares = {features[j]: (self._counts[j].cumsum()[at - 1] / n_halves).tolist() for j in shown}
         return {"n_features": at.tolist(), "shares": shares, "threshold": threshold}
+
+
+def paths_by_strength(
+    shares: np.ndarray, sizes: np.ndarray, features: Sequence[str], order: Sequence[int], threshold: float
+) -> dict[str, Any]:
+    """Return the stability paths of up to 30 features by the mean number of features selected, as JSON types.
+
+    `shares`, (strengths, d), are of the halves that select a feature, and `sizes` the mean numbers selected.
+    """
+    shown = [j for j in order if shares[:, j].any()][:MOST_PATHS]
+    of = {features[j]: shares[:, j].tolist() for j in shown}
+    return {"n_features": sizes.tolist(), "shares": of, "threshold": threshold}
 
 
 #: Numbers of features are compared up to this rounding.
