@@ -1,9 +1,9 @@
 """Methods on tables from structural equations: `python -m studies.scm`.
 
-Each method has 60 CPU seconds for each task; `--seconds 600` gives more. Results in `results/scm`, and those in the
-study's Parquet file, are not recomputed; `--again` recomputes the methods that `--methods` names. `--part 2/8` runs
-every eighth task from the second; Slurm runs the parts as an array. `--minutes 30` begins no task later. `--page`
-writes the page from all results.
+Each stage of a method has 60 CPU seconds for each task; `--seconds 600` gives more. Results in `results/scm`, and
+those in the study's Parquet file, are not recomputed; `--again` recomputes the methods that `--methods` names. `--part
+2/8` runs every eighth task from the second; Slurm runs the parts as an array. `--minutes 30` begins no task later.
+`--page` writes the page from all results.
 """
 
 from __future__ import annotations
@@ -26,15 +26,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from studies.scm.equations import Drawn, Task, draw, tasks
 from studies.scm.methods import METHODS, coded_columns, selected
+from studies.shared.in_parts import count_cpu_time, own_seconds
 
 RESULTS = Path(__file__).parents[2] / "results" / "scm"
 #: Results of which the page was made.
 RAW = Path(__file__).with_name("scm.parquet")
 KEY = ["limit", "task", "method"]
-#: CPU seconds beyond the limit, for a search to end by itself.
-GRACE = 30
-#: Searches have a limit of wall-clock seconds, so many times the CPU seconds: other work on the machine must not count.
-WALL = 3
+#: Stages that may use all of their time, and CPU seconds beyond these, for a search to end by itself.
+STAGES, GRACE = 2, 30
 
 
 def main() -> None:
@@ -100,18 +99,19 @@ def answered(method: str, drawn: Drawn, task: Task, seconds: float) -> dict[str,
 
 
 def _answer(sent: Any, method: str, drawn: Drawn, task: str, seconds: float) -> None:
-    limit = int(seconds) + GRACE
+    count_cpu_time()
+    limit = STAGES * int(seconds) + GRACE
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-    begin = time.process_time()
+    begin = own_seconds()
     try:
-        kept, status, n_tests = selected(method, drawn, task, WALL * seconds)
+        kept, status, n_tests = selected(method, drawn, task, seconds)
     except ImportError as error:  # says nothing of the method
         sent.send({"missing": str(error)})
         return
     except Exception as error:  # of any package; the page counts them
         sent.send({"status": f"{type(error).__name__}: {error}"})
         return
-    spent = round(time.process_time() - begin, 3)
+    spent = round(own_seconds() - begin, 3)
     sent.send({"status": status, "seconds": spent, "tests": n_tests, "features": kept})
 
 

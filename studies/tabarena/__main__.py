@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from blanketflow.core.seeds import seed_32
-from studies.shared.in_parts import count_cpu_time
+from studies.shared.in_parts import count_cpu_time, own_seconds
 from studies.tabarena import interface, theirs
 from studies.tabarena.data import in_turn, read, rows_of
 from studies.tabarena.judges import JUDGES, scores
@@ -73,9 +73,9 @@ def main() -> None:
         for name in asked.sets:
             missing = [m for m in methods(what) if (what, name, of, m) not in done]
             if missing and time.monotonic() < end:
-                begin = time.process_time()
+                begin = own_seconds()
                 measure(what, name, of, missing, asked.limit)
-                print(what, of, name, f"{time.process_time() - begin:.0f} CPU s", flush=True)
+                print(what, of, name, f"{own_seconds() - begin:.0f} CPU s", flush=True)
 
 
 def methods(what: str) -> list[str]:
@@ -136,7 +136,7 @@ def selected(
 
     `selected` says how many of these, the first ones, a method of ours selected itself.
     """
-    sizes, begin = interface.budgets(X.shape[1]), time.process_time()
+    sizes, begin = interface.budgets(X.shape[1]), own_seconds()
     if method == "all":
         yield {"budget": None, "size": X.shape[1], "features": list(X), "selected": None, "at_random": 0, "seconds": 0}
     elif method in CLASS_OF:
@@ -145,18 +145,18 @@ def selected(
         fits: dict[int, Any] = {}
         for place in asked:
             size = sizes[-1] if nested else sizes[place]
-            begin = begin if nested else time.process_time()
+            begin = begin if nested else own_seconds()
             if size not in fits:
                 fits[size] = fitted(method, size, X, y, is_class, seed, limit)
             features, n_selected, at_random = fits[size]
-            seconds = time.process_time() - begin
+            seconds = own_seconds() - begin
             kept = features[: sizes[place]]
             own = {"selected": min(n_selected, len(kept)), "at_random": max(0, at_random - (size - len(kept)))}
             yield {"budget": place, "size": sizes[place], "features": kept, **own, "seconds": round(seconds, 2)}
     else:
         given = theirs.Given(X, y, is_class, seed, sizes, limit)
         found = theirs.kept(method, given)
-        seconds = round(time.process_time() - begin, 2)
+        seconds = round(own_seconds() - begin, 2)
         for place, size in enumerate(sizes):
             features, at_random = found[size]
             own = {"selected": None, "at_random": at_random, "seconds": seconds}
