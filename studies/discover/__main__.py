@@ -1,83 +1,124 @@
 """Procedures that control the false discovery rate, on tables of twelve shapes: `python -m studies.discover`.
 
 Goes on where the last run ended: discover.parquet has a row for each design, table and procedure. README.md shows the
-means.
+means. Procedures of other packages are run where these are installed, with 60 CPU seconds for each table.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
+from blanketflow.core.isolation import in_child
+from blanketflow.core.limits import LimitReached
 from blanketflow.core.seeds import seed_32
 from studies.discover.designs import DESIGNS
+from studies.discover.peers import PEERS
 from studies.error_control.page import interval
+from studies.shared.in_parts import count_cpu_time, own_seconds
 from studies.shared.page import row, write
 
 HERE = Path(__file__).parent
 RAW = HERE / "discover.parquet"
 Q = 0.1
 KEY = ["design", "table", "procedure"]
-PROCEDURES: dict[str, Any] = {
-    "dcrt, bh": bf.DCRT(alpha=Q),  # what `discover` takes
+#: CPU seconds of a peer for one table.
+MOST_SECONDS = 60.0
+OURS: dict[str, Any] = {
+    "discover": bf.Discover(q=Q),
+    "dcrt, bh": bf.DCRT(alpha=Q),
     "dcrt, by": bf.DCRT(alpha=Q, correction="by"),
     "knockoffs": bf.Knockoffs(q=Q),
     "knockoffs, 5 draws": bf.Knockoffs(q=Q, draws=5),
     "ipss": bf.IPSS(q=Q),
+    "stability-selection by noise": bf.StabilitySelection(threshold=None),
 }
+PROCEDURES = (*OURS, *PEERS)
 
 
-def measured(design: str, number: int) -> list[dict[str, Any]]:
-    """Return a row for each procedure on one table."""
+def measured(design: str, number: int, procedure: str) -> dict[str, Any]:
+    """Return the row of a procedure on one table; a peer without an answer in time keeps nothing."""
     X, y, relevant = DESIGNS[design].sample(design, number)
-    kind = "survival" if isinstance(y, pd.DataFrame) else "auto"
-    rows = []
-    for name, procedure in PROCEDURES.items():
-        begin = time.process_time()
-        selector = procedure.set_params(target_kind=kind, random_state=seed_32("discover", design, number))
-        chosen = set(selector.fit(X, y).selected_features_)
-        rows.append(
-            {
-                "design": design,
-                "table": number,
-                "procedure": name,
-                "false": len(chosen - relevant) / max(len(chosen), 1),
-                "power": len(chosen & relevant) / len(relevant),
-                "seconds": time.process_time() - begin,
-            }
-        )
-    return rows
+    seed, begin, status = seed_32("discover", design, number), own_seconds(), "ok"
+    if procedure in OURS:
+        kind = "survival" if isinstance(y, pd.DataFrame) else "auto"
+        found = OURS[procedure].set_params(target_kind=kind, random_state=seed).fit(X, y)
+        chosen = set(found.selected_features_)
+    else:
+        codes = (y == "yes") * 1.0 if y.dtype.kind == "U" else np.asarray(y, dtype=float)
+        ask = partial(_names, procedure, X, codes, seed)
+        try:
+            chosen = set(in_child(ask, MOST_SECONDS))
+        except LimitReached:
+            chosen, status = set(), "timeout"
+    return {
+        "design": design,
+        "table": number,
+        "procedure": procedure,
+        "status": status,
+        "false": len(chosen - relevant) / max(len(chosen), 1),
+        "power": len(chosen & relevant) / len(relevant),
+        "seconds": own_seconds() - begin,
+    }
+
+
+def _names(peer: str, X: pd.DataFrame, y: np.ndarray, seed: int) -> list[str]:
+    return X.columns[PEERS[peer][1](X.to_numpy(dtype=float), y, Q, seed)].tolist()
+
+
+def suits(design: str, procedure: str) -> bool:
+    """Whether a procedure of ours, or a peer that is installed, takes the columns and the target of a design."""
+    if procedure in OURS:
+        return True
+    X, y, _ = DESIGNS[design].sample(design, 0)
+    is_plain = not isinstance(y, pd.DataFrame) and all(X.dtypes != "category")
+    return is_plain and find_spec(PEERS[procedure][0]) is not None
 
 
 def write_page(raw: pd.DataFrame) -> None:
     """Write the tables of the page: the rate with its interval, and the power, of each procedure."""
-    heads = [row("design", *PROCEDURES), row(*["---"] * (len(PROCEDURES) + 1))]
-    rates, powers = [*heads], [*heads]
+    rates, powers, peers = ([row("design", *of), row(*["---"] * (len(of) + 1))] for of in (OURS, OURS, PEERS))
     for design in DESIGNS:
         of = raw[raw["design"] == design]
         if of.empty:
             continue
-        parts = [of[of["procedure"] == name] for name in PROCEDURES]
-        rates.append(row(design, *(f"{part['false'].mean():.3f} ({interval(part['false'], 3)})" for part in parts)))
-        powers.append(row(design, *(f"{part['power'].mean():.2f}" for part in parts)))
+        parts = {name: of[of["procedure"] == name] for name in PROCEDURES}
+        ours = [parts[name] for name in OURS]
+        rates.append(row(design, *(f"{part['false'].mean():.3f} ({interval(part['false'], 3)})" for part in ours)))
+        powers.append(row(design, *(f"{part['power'].mean():.2f}" for part in ours)))
+        if len(parts["knockpy"]):
+            peers.append(row(design, *(_of_peer(parts[name]) for name in PEERS)))
     n = raw.groupby("design")["table"].nunique()
-    seconds = raw.groupby(["design", "procedure"])["seconds"].mean().unstack()["dcrt, bh"]
+    seconds = raw.groupby(["design", "procedure"])["seconds"].mean().unstack()["discover"]
     write(
         HERE / "README.md",
         {
-            "counts": f"{n.min()} to {n.max()} tables of each design. dCRT takes {seconds.min():.1f} to "
+            "counts": f"{n.min()} to {n.max()} tables of each design. `discover` takes {seconds.min():.1f} to "
             f"{seconds.max():.1f} CPU seconds.",
             "rates": "\n".join(rates),
             "powers": "\n".join(powers),
+            "peers": "\n".join(peers),
         },
     )
+
+
+def _of_peer(part: pd.DataFrame) -> str:
+    if part.empty:
+        return ""
+    late = (part["status"] == "timeout").sum()
+    if late == len(part):
+        return f"no answer in {MOST_SECONDS:.0f} s"
+    n, of = len(part), f", {late} without an answer" if late else ""
+    return f"{part['power'].mean():.2f} at {part['false'].mean():.3f} ({interval(part['false'], 3)}; {n} tables{of})"
 
 
 def main() -> None:
@@ -85,17 +126,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60.0, help="of CPU time; 0 writes the page only")
     parser.add_argument("--tables", type=int, default=200, help="tables of each design")
+    parser.add_argument("--procedures", nargs="+", choices=PROCEDURES, default=PROCEDURES)
     asked = parser.parse_args()
     rows = pd.read_parquet(RAW).to_dict("records") if RAW.exists() else []
-    done = {(found["design"], found["table"]) for found in rows}
-    stop = time.process_time() + 60 * asked.minutes
+    done = {(found["design"], found["table"], found["procedure"]) for found in rows}
     warnings.simplefilter("ignore")
+    count_cpu_time()
+    wanted = [(design, name) for design in DESIGNS for name in asked.procedures if suits(design, name)]
+    stop = own_seconds() + 60 * asked.minutes
     try:
         with threadpool_limits(1):
             for number in range(asked.tables):
-                for design in DESIGNS:
-                    if (design, number) not in done and time.process_time() < stop:
-                        rows += measured(design, number)
+                for design, name in wanted:
+                    if (design, number, name) not in done and own_seconds() < stop:
+                        rows.append(measured(design, number, name))
     finally:  # also of a run that is stopped
         pd.DataFrame(rows).sort_values(KEY).to_parquet(RAW, index=False)
     write_page(pd.DataFrame(rows))

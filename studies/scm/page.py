@@ -77,7 +77,7 @@ def beside(rows: pd.DataFrame) -> str:
                 f"{(of['r2'] - of['r2_true']).mean():+.3f}",
                 _share(many["r2"] >= many["r2_true"] - LEVEL),
                 _share(gains["r2"] > gains["r2_all"]),
-                f"{of['seconds'].median():.1f}",
+                "" if of["seconds"].isna().all() else f"{of['seconds'].median():.1f}",
             )
         )
     return "\n".join(lines)
@@ -116,11 +116,12 @@ def sentences(rows: pd.DataFrame) -> tuple[str, str]:
 
 def counts(rows: pd.DataFrame) -> str:
     """Return in words how much was run."""
-    hours = rows["seconds"].fillna(60).sum() / 3600
+    timed = rows["seconds"].dropna()
     n_tasks, n_held_back = rows["task"].nunique(), rows.loc[rows["is_held_back"], "task"].nunique()
     return (
-        f"{n_tasks} tasks so far, {n_held_back} of them held back; {len(rows):,} answers in {hours:.1f} CPU hours. The "
-        "column `tasks` has the number of these that a method was run on; differences are on the same tasks."
+        f"{n_tasks} tasks so far, {n_held_back} of them held back; {len(rows):,} answers. The column "
+        f"`tasks` has the number of these that a method was run on; differences are on the same tasks. CPU seconds are "
+        f"those of {len(timed):,} answers, {timed.sum() / 3600:.1f} hours in all; the others were not timed."
     )
 
 
