@@ -7,6 +7,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
+from scipy.stats import beta
 
 from blanketflow.reporting.formatting import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.theme import svg_on_white
@@ -18,6 +19,8 @@ from studies.shared.page import row, write
 FOLDER = Path(__file__).parent
 PAGE = FOLDER / "README.md"
 MODELS = ("ridge", "boosted", "forest", "neighbours")
+#: Searches with which the aims are compared.
+SEARCHES = ("auto", "hiton-mb", "iamb", "iamb, alpha 0.001")
 #: Scores that are nearer than this are level.
 LEVEL = 0.02
 #: Methods on the charts, with their colours.
@@ -34,6 +37,7 @@ def write_page(raw: pd.DataFrame) -> None:
         "families": by(first, "family"),
         "columns": by(first, "n_columns"),
         "counts": counts(first),
+        "aims": aims(first),
     }
     write(PAGE, blocks)
     sentence, other = sentences(first)
@@ -101,10 +105,10 @@ def sentences(rows: pd.DataFrame) -> tuple[str, str]:
     tasks = rows.loc[(rows["method"] == "auto") & (rows["n_rows"] >= 1000), "task"]
     many = rows[rows["task"].isin(tasks)].assign(difference=lambda rows: rows["r2"] - rows["r2_true"])
     of = many.groupby("method")["difference"]
-    within, mean, n_tasks = of.apply(lambda lost: (lost >= -LEVEL).mean()), of.mean(), many["task"].nunique()
+    within, mean, n_tasks = of.apply(lambda lost: (lost >= -LEVEL).sum()), of.mean(), many["task"].nunique()
     first = (
-        f"On {n_tasks} simulated tables of 1,000 rows or more, `auto` is within {LEVEL} R² of the true blanket on "
-        f"{within['auto']:.0%}, and all features on {within[ALL]:.0%}."
+        f"On {within['auto']} of {n_tasks} simulated tables of 1,000 rows or more, `auto` is within {LEVEL} R² of the "
+        f"true blanket or above; all features are on {within[ALL]}."
     )
     others = [f"{mean[name]:+.3f} with `{name}`" for name in ("hiton-mb", "iamb", "mrmr") if name in mean]
     second = (
@@ -112,6 +116,29 @@ def sentences(rows: pd.DataFrame) -> tuple[str, str]:
         f"{enumerated(others)}."
     )
     return first, second
+
+
+def aims(rows: pd.DataFrame) -> str:
+    """Return how far the aims that were set beforehand are met, with exact lower bounds of the shares."""
+    many, gains = rows[rows["n_rows"] >= 1000], rows[rows["r2_true"] > rows["r2_all"] + LEVEL]
+    asked = (
+        (
+            f"within {LEVEL} R² of the true blanket, of tasks with 1,000 rows or more",
+            0.8,
+            many,
+            many["r2_true"] - LEVEL,
+        ),
+        (f"above all features, of tasks where the true blanket is by more than {LEVEL}", 0.9, gains, gains["r2_all"]),
+    )
+    lines = [row("aim", "method", "share", "lower 95 % bound"), row(*["---"] * 4)]
+    for what, aim, of, least in asked:
+        for method in SEARCHES:
+            reached = (of["r2"] >= least)[of["method"] == method]
+            k, n = int(reached.sum()), len(reached)
+            if n:
+                bound = beta.ppf(0.05, k, n - k + 1) if k else 0.0
+                lines.append(row(f"{what}: {aim:.0%}", method, f"{k} of {n}", f"{bound:.0%}"))
+    return "\n".join(lines)
 
 
 def counts(rows: pd.DataFrame) -> str:

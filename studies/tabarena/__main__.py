@@ -46,8 +46,8 @@ CLASS_OF = OURS | {
 #: Methods whose answer at one number of features does not begin with that at a smaller one.
 NOT_NESTED = {"auto", "auto, exact", "MarkovBlanket"}
 #: Rounds: what is done, and which split, bootstrap sample, or share of copies in percent.
-ROUNDS = [("score", 0), ("noise", 100), ("bootstrap", 0), ("bootstrap", 1), ("bootstrap", 2), ("score", 1)]
-ROUNDS += [("noise", 50), ("noise", 75), ("bootstrap", 3), ("score", 2)]
+ROUNDS = [("score", 0), ("noise", 100), ("bootstrap", 0), ("bootstrap", 1), ("bootstrap", 2), ("noise", 50)]
+ROUNDS += [("noise", 75), ("score", 1), ("score", 2), ("bootstrap", 3)]
 
 
 def main() -> None:
