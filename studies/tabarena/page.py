@@ -339,9 +339,9 @@ def seconds_table(raw: pd.DataFrame) -> str:
     asked = raw[(raw["round"] == "score") & raw["budget"].notna()]
     found = asked.groupby("method").agg(seconds=("seconds", "median"), most=("seconds", "max"))
     found["random"] = asked.assign(any=asked["at_random"] > 0).groupby("method")["any"].mean()
-    slow = found[(found["most"] > 1) | (found["random"] > 0)].sort_values("most", ascending=False)
+    slow = found[(found["most"] > 1) | ((found["random"] > 0) & found["most"].notna())]
     lines = _head("selector", "CPU seconds, median", "most", "answers with random features")
-    for one in slow.itertuples():
+    for one in slow.sort_values("most", ascending=False).itertuples():
         lines.append(row(one.Index, f"{one.seconds:.1f}", f"{one.most:.1f}", f"{one.random:.0%}"))
     return "\n".join(lines)
 
