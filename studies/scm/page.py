@@ -107,8 +107,8 @@ def sentences(rows: pd.DataFrame) -> tuple[str, str]:
     of = many.groupby("method")["difference"]
     within, mean, n_tasks = of.apply(lambda lost: (lost >= -LEVEL).sum()), of.mean(), many["task"].nunique()
     first = (
-        f"`auto` is within {LEVEL} R² of the true blanket or above on {within['auto']} of {n_tasks} simulated tables of "
-        f"1,000 rows or more. All features are on {within[ALL]}."
+        f"`auto` is within {LEVEL} R² of the true blanket or above on {within['auto']} of {n_tasks} simulated tables "
+        f"of 1,000 rows or more. All features are on {within[ALL]}."
     )
     others = [f"{mean[name]:+.3f} with `{name}`" for name in ("hiton-mb", "iamb", "mrmr") if name in mean]
     second = (
