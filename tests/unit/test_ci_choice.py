@@ -318,8 +318,9 @@ def test_the_id_is_that_of_an_equal_test_and_stands_in_spec_and_path(tmp_path):
         ids = {"dataset": "c", "selector": name, "split": "full"}
         assert {path.name for path in JobFiles(apart, tmp_path.joinpath).marginals(ids)} == {"g2-corrected.parquet"}
     assert "ci_test" not in json.loads(shared.aggregate_spec("c", "named"))
-    chosen = [note for note in apart.notes() if "was chosen" in note]
-    assert chosen == [f"c: g2-corrected was chosen as CI test: {apart.config.chosen['c'].reason}"]
+    named, chosen = apart.notes()
+    assert chosen == f"c: g2-corrected was chosen as CI test: {apart.config.chosen['c'].reason}"
+    assert named.startswith("c: g2: it rejects")  # without the correction, by the measured rates
 
 
 def test_two_data_sets_have_two_tests():

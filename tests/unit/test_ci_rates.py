@@ -115,3 +115,16 @@ def test_a_frame_has_all_that_was_measured_and_an_unknown_test_is_named():
     assert {"auto", "spline", "g2"} <= {*frame["test"]}
     with pytest.raises(UnknownNameError, match=r"no error rates were measured of a CI test 'gmc'\. Did you mean 'gcm'"):
         bf.ci.error_rates("gmc")
+
+
+def test_a_run_says_of_a_named_test_what_fit_says():
+    """The note stands in the tables and the report of a run, and a chosen test has its own reason instead."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=300)
+    X = pd.DataFrame({"z": z, "x": z**2 + rng.normal(size=300), "w": rng.normal(size=300)})
+    y = z**2 + rng.normal(size=300)
+    run = bf.compare(X, y, [bf.GS(ci_test="fisher-z")], models=["tree"], evaluation=0, folds=0)
+    (note,) = [one for one in run.notes() if "rejects" in one]
+    assert note == f"table: {bf.GS(ci_test='fisher-z').fit(X, y).caution_}"
+    chosen = bf.compare(X, y, [bf.GS(ci_test="auto")], models=["tree"], evaluation=0, folds=0)
+    assert [one for one in chosen.notes() if one.startswith("table: fisher-z")] == []

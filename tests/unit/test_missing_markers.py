@@ -73,7 +73,8 @@ def test_the_plan_and_the_card_say_what_was_read_as_missing(table):
     assert peek("study", spec(table)).markers == SAID
     assert make_card("study", read_source("study", spec(table), 0), spec(table))["missing"]["markers"] == SAID
     config = {"datasets": {"study": spec(table)}, "selectors": {"gs": {"method": "gs", "ci_test": "g2"}}, "folds": 0}
-    assert make_plan(config | {"splits": {"evaluation": 0}}, str).notes()[0] == f"study: {SAID}"
+    markers, named = make_plan(config | {"splits": {"evaluation": 0}}, str).notes()
+    assert markers == f"study: {SAID}" and named.startswith("study: g2: it rejects")
 
 
 @pytest.mark.parametrize("asked", [["NA"], []])

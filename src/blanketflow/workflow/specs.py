@@ -33,7 +33,14 @@ from .output_folder import check_times
 from .peek import Facts
 from .resources import Estimates
 from .sharded import sharded, told_of_shards
-from .suitability import doubted_p_values, network_file, network_of, told_of_sample, wants_network
+from .suitability import (
+    doubted_p_values,
+    network_file,
+    network_of,
+    told_of_sample,
+    wants_network,
+    why_test_misleads,
+)
 
 #: Files of the report page other than Python.
 PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
@@ -261,13 +268,16 @@ class Plan:
     def aggregate_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the aggregation.
 
-        It has the whole search for `blanketflow.read_search`, and separately the chosen CI test with the reason: inside
-        the search's spec a changed reason, such as another selector's folds, would repeat the search.
+        It has the whole search for `blanketflow.read_search`, and separately the chosen CI test with the reason, or why
+        a named one misleads: inside the search's spec a changed reason, such as another selector's folds, would repeat
+        the search.
         """
         chosen, test = self.selector(selector), {}
         if chosen.ci_test == AUTO and chosen.supplied != "shrink":
             known = self.config.chosen_test(dataset, selector)
             test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
+        elif why := why_test_misleads(self.config, self.facts[dataset], dataset, selector):
+            test = {"misleading": why}
         asked = {"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)}
         search = {"search": json.loads(self.method_spec(dataset, selector)), "folds": chosen.folds}
         plain = {} if self.config.splits.get("stratify", True) or not chosen.folds else {"stratify": False}

@@ -152,14 +152,20 @@ def doubted_p_values(
         if test is None:
             continue
         own = said.setdefault(dataset, {})
-        search, known = config.selectors[selector], facts[dataset]
-        table = None if search.ci_test == AUTO else known  # auto says it in its reason
-        own[why_p_values_mislead(search.method, test, table, smallest_fold(known, config, search))] = None
+        own[why_test_misleads(config, facts[dataset], dataset, selector)] = None
         is_within = spec.get("within") == spec["groups"]  # what rows of a group have in common is conditioned on
         if spec["groups"] is not None and not is_within:
             own[why_groups_are_ignored(test, facts[dataset].n_groups, facts[dataset].task)] = None
     told = {dataset: [reason for reason in reasons if reason] for dataset, reasons in said.items()}
     return {dataset: reasons for dataset, reasons in told.items() if reasons}
+
+
+def why_test_misleads(config: Config, known: Facts, dataset: str, selector: str) -> str:
+    """Return why the p-values of a search's test do not control the error rate on a data set; empty if they do."""
+    search = config.selectors[selector]
+    table = None if search.ci_test == AUTO else known  # auto says it in its reason
+    n_rows = smallest_fold(known, config, search)
+    return why_p_values_mislead(search.method, config.test(dataset, selector), table, n_rows)
 
 
 def told_of_sample(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:

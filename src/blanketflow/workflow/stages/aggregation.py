@@ -71,7 +71,8 @@ def _aggregate_split(
             total.extra |= {"verdict": said} if said else {}
         total.extra |= {"ci_test": asked["ci_test"]} if "ci_test" in asked else {}
         of_one = stages[-1][counted[combined.best or 0]].extra
-        total.extra |= {key: of_one[key] for key in ("sample", "notes") if of_one.get(key)}
+        notes = of_one.get("notes", {}) | ({"misleading": asked["misleading"]} if "misleading" in asked else {})
+        total.extra |= {key: told for key, told in (("sample", of_one.get("sample")), ("notes", notes)) if told}
         found = all_answers(combined, [stages[-1][i].extra.get("answers") for i in counted])
         for at, fold in enumerate(counted):
             own = [stage[fold] for stage in stages]
