@@ -1,5 +1,7 @@
 """Stability selection: halves by what they must be, shares by a literal count, and the bound where it is attained."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
+from blanketflow.selectors.wrappers import stability_selection
 from blanketflow.selectors.wrappers.stability_selection import (
     RANKINGS,
     StabilitySelection,
@@ -226,7 +229,34 @@ def test_the_threshold_by_noise_is_that_of_the_literal_rule(seed):
 def test_no_more_than_noise_is_unreliable():
     X, _ = table(60, 10)
     found = outcome(X, np.random.default_rng(3).normal(size=60), threshold=None)
-    assert found.status == "unreliable" and "no more features than shuffled copies" in found.reason
+    assert found.status == "unreliable" and "hardly more features than shuffled copies" in found.reason
+
+
+def test_near_copies_are_joined_and_so_are_their_shuffled_copies(monkeypatch):
+    """By hand: two copies are selected on half of the halves each, and so are their shuffled copies."""
+    X, y = table(100, 5)
+    X = X.assign(twin=X["f1"] + 1e-3 * np.random.default_rng(1).normal(size=100))
+    halves = itertools.cycle([["f3", "f4", "f1", "f1 (shuffled)"], ["f3", "f4", "twin", "twin (shuffled)"]])
+    monkeypatch.setattr(stability_selection, "first_of", lambda *_: next(halves))
+    found = outcome(X, y, threshold=None, ranking="jmi", pairs=2)
+    # Apart, two features and no copy are on all halves: 1 / 2. Joined, three and one: 2 / 3.
+    assert shares(found) == {"f1": 1.0, "f3": 1.0, "f4": 1.0, "twin": 0.5}
+    assert {step.feature: step.statistic for step in found.grown} == pytest.approx(
+        {"f1": 2 / 3, "f3": 2 / 3, "f4": 2 / 3, "twin": 3 / 4}
+    )
+
+
+def test_an_included_feature_is_selected_at_every_penalty():
+    X, y = table(80, 6)
+    found = bf.StabilitySelection(threshold=None, include=["f2"]).fit(X, y)
+    assert "f2" in found.selected_features_ and found.importances_["f2"] == 1.0
+
+
+def test_a_number_of_features_is_refused_where_the_lasso_selects_at_penalties():
+    X, y = table()
+    with pytest.raises(ParameterError, match=r"n_features is 5, but with threshold null .* name another ranking"):
+        bf.StabilitySelection(threshold=None, n_features=5).fit(X, y)
+    assert bf.StabilitySelection(threshold=None, n_features=5, ranking="jmi").fit(X, y).selected_features_
 
 
 def test_names_and_groups_of_copies_do_not_clash():

@@ -134,47 +134,63 @@ class StabilitySelection(Method):
     )
     pairs: int = integer(50, "Number of complementary pairs of halves.", at_least=1)
 
+    def check(self, where: str | None = None) -> None:
+        """Raise an error if a value is out of range, or if a number of features is asked of penalties."""
+        super().check(where)
+        if self.by_penalties and self.n_features is not None:
+            raise ParameterError(
+                f"{where or type(self).__name__}: n_features is {self.n_features}, but with threshold null the lasso "
+                "selects at each of many penalties. Leave n_features out, or name another ranking."
+            )
+
+    @property
+    def by_penalties(self) -> bool:
+        """Whether halves select at penalties of the lasso, and not a number of features."""
+        return self.threshold is None and self.ranking == LASSO
+
     def proves_one_search(self) -> bool:
         """Whether the guarantee holds for one search only: yes."""
         return True
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that some half selects, the largest share first."""
-        d = len(problem.features)
-        searched = problem if self.threshold is not None else beside_shuffled(problem)
+        d, is_by_noise = len(problem.features), self.threshold is None
+        searched = beside_shuffled(problem) if is_by_noise else problem
         selected, paths = self._selected(searched)
-        if searched is not problem:
+        if is_by_noise:
             problem.n_inner_tests += searched.n_inner_tests
         shares = selected.mean(axis=1).max(axis=0)
-        shares, of_copies = shares[:d], shares[d:]
-        threshold = self.threshold or _least(shares, false_shares(shares, of_copies))
-        for cluster in self._split_clusters(problem, shares, threshold):
-            shares[cluster[0]] = selected[:, :, cluster].any(axis=2).mean(axis=1).max()
+        threshold = self.threshold or _least(shares[:d], false_shares(shares[:d], shares[d:]))
+        for cluster in self._split_clusters(problem, shares[:d], threshold):
+            for of in (cluster, [d + j for j in cluster])[: 1 + is_by_noise]:  # of features, and of their copies
+                first = max(of, key=lambda j: shares[j])
+                shares[first] = selected[:, :, of].any(axis=2).mean(axis=1).max()
+        statistics, shares = false_shares(shares[:d], shares[d:]) if is_by_noise else shares, shares[:d]
         order = np.argsort(-shares, kind="stable")
+        threshold = self.threshold or _least(shares, statistics)
         problem.verdict["paths"] = paths(problem.features, order.tolist(), threshold)
-        statistics = shares if self.threshold is not None else false_shares(shares, of_copies)
         return [counted(problem, j, float(statistics[j]), float(shares[j])) for j in order.tolist() if shares[j]]
 
     def _selected(self, problem: Problem) -> tuple[np.ndarray, Callable[..., dict[str, Any]]]:
         """Return what each half selects at each strength, (strengths, halves, d), and a function of stability paths.
 
-        There is one strength, `n_selected` features, but for penalties of the lasso where the threshold is from noise.
+        There is one strength, `n_selected` features, unless halves select `by_penalties`.
         """
         positions = {feature: j for j, feature in enumerate(problem.features)}
-        penalties = penalties_of(problem) if self.threshold is None and self.ranking == LASSO else None
-        n_strengths = 1 if penalties is None else max(1, len(penalties))
-        selected = np.zeros((n_strengths, 2 * self.pairs, len(positions)), dtype=bool)
-        places = Places(self.n_selected(len(positions), problem.table.n_rows))
+        penalties = penalties_of(problem) if self.by_penalties else np.zeros(0)
+        selected = np.zeros((max(1, len(penalties)), 2 * self.pairs, len(positions)), dtype=bool)
+        places = Places(0 if self.by_penalties else self.n_selected(len(positions), problem.table.n_rows))
         for half, inner in enumerate(on_halves(problem, self.pairs, self.ranking)):
-            if penalties is None:
+            if not self.by_penalties:
                 first = [positions[name] for name in first_of(inner, self.ranking, places.n_selected)]
                 selected[0, half, first] = True
                 places.add(first)
             elif inner.features and len(penalties):
                 at = [positions[name] for name in inner.features]
                 selected[:, half, at] = lasso_path(inner).sizes(penalties).T > 0
-        if penalties is None:
+        if not self.by_penalties:
             return selected, partial(places.paths, 2 * self.pairs)
+        selected[:, :, [positions[name] for name in problem.included]] = True
         return selected, partial(paths_by_strength, selected.mean(axis=1), selected.sum(axis=2).mean(axis=1))
 
     def _split_clusters(self, problem: Problem, shares: np.ndarray, threshold: float) -> Iterator[list[int]]:
@@ -186,35 +202,44 @@ class StabilitySelection(Method):
                 yield members
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Keep the features with the threshold, and state the guarantee."""
-        n = len(problem.features)
-        if self.threshold is None:
-            shares, estimates = (
-                np.array([getattr(step, of) for step in candidates]) for of in ("importance", "statistic")
-            )
-            threshold = float(_least(shares, estimates)) if candidates else 1.0
-            estimate = float(estimates.min(initial=1.0))
-            more = f"By shuffled copies, a share of {min(estimate, 1.0):.2g} of them is estimated to be false."
-            problem.verdict.update(estimate=estimate)
-            if estimate > MOST_FALSE:
-                problem.say("unreliable", f"stability-selection found no more features than shuffled copies: {more}")
-        else:
-            n_selected, threshold = self.n_selected(n, problem.table.n_rows), self.threshold
-            bound = worst_case_bound(n_selected, n, threshold)
-            proved = (
-                f"at most {bound:.3g} features are kept in expectation whose probability of being selected on half the "
-                f"rows is at most {n_selected}/{n}"
-            )
-            problem.verdict.update(bound=bound, n_features=n_selected)
-            if bound >= n:
-                problem.say("unreliable", f"stability-selection proves nothing here: {proved}; lower n_features")
-            few = f"A half selects only {n_selected}: a higher bound, or n_features, lets it select more. "
-            is_none = all(step.importance < threshold - ROUNDING for step in candidates)
-            more = f"{few * is_none}In one search {proved}."
+        """Keep the features with the threshold, and state the guarantee, or the estimate."""
+        bounded = self.threshold
+        threshold, more = (
+            self._by_noise(problem, candidates) if bounded is None else self._by_bound(problem, candidates, bounded)
+        )
         decided = [replace(step, kept=step.importance >= threshold - ROUNDING) for step in candidates]
-        names = [step.feature for step in decided if step.kept]
-        problem.verdict["sentence"] = f"{self._were_selected(names, n, threshold)} {more}"
+        names, n = [step.feature for step in decided if step.kept], len(problem.features)
+        were = f"{len(names)} of {n} features were" if len(names) > 1 else f"{len(names) or 'None'} of {n} features was"
+        unnamed = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        listed = f": {', '.join(names[:MOST_NAMED])}{unnamed}" if names else ""
+        share = f"{100 * threshold:.3g} % of {2 * self.pairs} halves of the rows"
+        problem.verdict["sentence"] = f"{were} selected on at least {share}{listed}. {more}"
         return decided
+
+    def _by_bound(self, problem: Problem, candidates: list[Step], threshold: float) -> tuple[float, str]:
+        """Return the threshold, and the bound in words."""
+        n, n_selected = len(problem.features), self.n_selected(len(problem.features), problem.table.n_rows)
+        bound = worst_case_bound(n_selected, n, threshold)
+        proved = (
+            f"at most {bound:.3g} features are kept in expectation whose probability of being selected on half the "
+            f"rows is at most {n_selected}/{n}"
+        )
+        problem.verdict.update(bound=bound, n_features=n_selected)
+        if bound >= n:
+            problem.say("unreliable", f"stability-selection proves nothing here: {proved}; lower n_features")
+        is_none = all(step.importance < threshold - ROUNDING for step in candidates)
+        few = f"A half selects only {n_selected}: a higher bound, or n_features, lets it select more. "
+        return threshold, f"{few * is_none}In one search {proved}."
+
+    def _by_noise(self, problem: Problem, candidates: list[Step]) -> tuple[float, str]:
+        """Return the threshold at which the fewest false features are estimated, and the estimate in words."""
+        estimates = np.array([step.statistic for step in candidates])
+        estimate = float(estimates.min(initial=1.0))
+        told = f"By shuffled copies, a share of {estimate:.2g} of them is estimated to be false."
+        problem.verdict.update(estimate=estimate)
+        if estimate > MOST_FALSE:
+            problem.say("unreliable", f"stability-selection found hardly more features than shuffled copies: {told}")
+        return _least(np.array([step.importance for step in candidates]), estimates), told
 
     def n_selected(self, n_features: int, n_rows: int) -> int:
         """Return the number of features that each half selects; raises `ParameterError` if none meets the bound."""
@@ -230,12 +255,6 @@ class StabilitySelection(Method):
                 f"gives {least:.3g}. Raise bound or threshold, or set n_features."
             )
         return most
-
-    def _were_selected(self, names: list[str], n: int, threshold: float) -> str:
-        were = f"{len(names)} of {n} features were" if len(names) > 1 else f"{len(names) or 'None'} of {n} features was"
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        listed = f": {', '.join(names[:MOST_NAMED])}{more}" if names else ""
-        return f"{were} selected on at least {100 * threshold:.3g} % of {2 * self.pairs} halves of the rows{listed}."
 
 
 def beside_shuffled(problem: Problem) -> Problem:
