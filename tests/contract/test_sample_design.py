@@ -137,7 +137,9 @@ def test_a_plan_says_which_p_values_ignore_groups(study):
     plan = plan_on(study | {"drop": ["w"], "groups": "g"}, **own)
     (said,) = [note for note in plan.notes() if "group" in note]
     assert said.startswith("study: rows of one group stay together, but p-values of mi-permutation take all rows")
-    assert plan.doubted_p_values.keys() == {"study"} and said in [f"study: {one}" for one in plan.doubted_p_values["study"]]
+    assert plan.doubted_p_values.keys() == {"study"} and said in [
+        f"study: {one}" for one in plan.doubted_p_values["study"]
+    ]
     for known in ({"drop": ["w", "g"]}, {"drop": ["w"], "groups": "g", "within": "g"}):
         assert "group" not in str(plan_on(study | known, **own).doubted_p_values)
 

@@ -16,8 +16,8 @@ from blanketflow.core.errors import ParameterError, UnknownNameError, Unreliable
 from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
+from blanketflow.selectors.wrappers.halves import complementary_halves
 from blanketflow.selectors.wrappers.ipss import IPSS, expected_false, moments, q_values, weights
-from blanketflow.selectors.wrappers.stability_selection import complementary_halves
 from ipss_recorded import CASES, selections
 
 RECORDED = json.loads((Path(__file__).parent / "ipss_recorded.json").read_text(encoding="utf-8"))

@@ -15,15 +15,9 @@ from blanketflow.core.table import column_from_array
 from blanketflow.search.run_fold import run_problem
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.wrappers import stability_selection
-from blanketflow.selectors.wrappers.stability_selection import (
-    RANKINGS,
-    StabilitySelection,
-    complementary_halves,
-    first_to_enter,
-    most_selected,
-    needs_test,
-    worst_case_bound,
-)
+from blanketflow.selectors.wrappers.halves import RANKINGS, complementary_halves, needs_test
+from blanketflow.selectors.wrappers.lasso_path import first_to_enter
+from blanketflow.selectors.wrappers.stability_selection import StabilitySelection, most_selected, worst_case_bound
 
 
 def table(n=120, d=8, seed=0):

@@ -8,7 +8,7 @@ import blanketflow as bf
 from blanketflow.core.errors import ParameterError
 from blanketflow.reporting.plots import stability_paths
 from blanketflow.reporting.report.figures import charts
-from blanketflow.selectors.wrappers.stability_selection import MOST_PATHS, MOST_POINTS, Places
+from blanketflow.selectors.wrappers.stability_paths import MOST_PATHS, MOST_POINTS, Places
 
 
 @pytest.fixture(scope="module")

@@ -16,16 +16,10 @@ from ...moves.steps import Step
 from ..base import Method, Problem
 from ..discoveries import ROUNDING, by_level, in_words, levels, reached
 from ..learning import Importances
-from .stability_selection import (
-    LASSO,
-    LAST,
-    N_PENALTIES,
-    RANKINGS,
-    counted,
-    lasso_path,
-    on_halves,
-    paths_by_strength,
-)
+from .halves import LASSO, RANKINGS, on_halves
+from .lasso_path import LAST, N_PENALTIES, lasso_path
+from .stability_paths import paths_by_strength
+from .stability_selection import counted
 
 MODEL = "model"
 #: Number of strengths: penalties of the lasso, or thresholds of importances.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,22 +11,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...ci.contingency.g2_and_chi2 import G2
 from ...core.cards import Card
 from ...core.column_checks import clusters_of_copies
-from ...core.errors import DataError, ParameterError
-from ...core.numerics import standardised
+from ...core.errors import ParameterError
 from ...core.parameters import choice, integer, number
-from ...core.rows import numbers_of
-from ...core.seeds import derive_rng, derive_seed
-from ...core.table import Column, Table
-from ...models.encode import design, moderate
+from ...core.seeds import derive_rng
+from ...core.table import Table
 from ...moves.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
-from ..filters.information_criteria import CIFE, CMIM, DISR, JMI, MIFS, MIM, MRMR, InformationRanking
-from ..filters.linear_similarity import SPFSLAR, FisherMarkov, target_columns
-from ..filters.relief import Relief
-from ..ranking import RankingMethod
+from .halves import LASSO, RANKINGS, first_of, on_halves
+from .lasso_path import lasso_path
+from .stability_paths import Places, paths_by_strength
 
 #: Estimated share of false features above which the answer is not reliable.
 MOST_FALSE = 0.5
@@ -34,11 +29,6 @@ MOST_FALSE = 0.5
 MOST_ENTERED = 0.75
 #: Number of features named in a sentence.
 MOST_NAMED = 10
-#: The ranking by order of entry into the lasso path, which is no method of its own.
-LASSO = "lasso"
-RANKINGS: dict[str, type[RankingMethod]] = {
-    ranking.card.id: ranking for ranking in (CIFE, CMIM, DISR, FisherMarkov, JMI, MIFS, MIM, MRMR, Relief, SPFSLAR)
-}
 
 
 @dataclass
@@ -306,112 +296,6 @@ def counted(problem: Problem, j: int, statistic: float, importance: float) -> St
     return Step(feature, statistic, importance=importance, role=role)
 
 
-def needs_test(ranking: str) -> bool:
-    """Return whether a ranking uses a CI test, which is g2, with numbers in five bins."""
-    return ranking in RANKINGS and issubclass(RANKINGS[ranking], InformationRanking)
-
-
-def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
-    """Return the included features and the first others of a ranking, `n_features` together, or all included ones.
-
-    No others are returned if the target is constant, where a ranking would be the order of names.
-    """
-    if not problem.features:
-        return []
-    target = problem.table[problem.target]
-    if target.is_constant():
-        return list(problem.included)
-    if ranking == LASSO:
-        columns = problem.table.select(problem.columns(problem.features))
-        entered = first_to_enter(columns, target, n_features, problem.column_counts)
-        names = [problem.features[j] for j in entered]
-    else:
-        names = [step.feature for step in RANKINGS[ranking](n_features=n_features).beginning(problem, n_features)]
-    others = [name for name in names if name not in problem.included]
-    return [*problem.included, *others[: max(0, n_features - len(problem.included))]]
-
-
-def on_halves(problem: Problem, n_pairs: int, ranking: str) -> Iterator[Problem]:
-    """Yield the problem on each half of the complementary pairs, and count the tests made on it."""
-    halves = complementary_halves(problem.table.n_rows, problem.groups, n_pairs, problem.seed)
-    for pair, both in enumerate(halves):
-        for half, rows in enumerate(both):
-            problem.check_time()
-            inner = halved(problem, rows, derive_seed(problem.seed, "stability-selection", pair, half), ranking)
-            yield inner
-            problem.n_inner_tests += inner.n_tests
-
-
-def halved(problem: Problem, rows: np.ndarray, seed: int, ranking: str) -> Problem:
-    """Return the problem on a half of the rows, with marginal tests if the ranking needs them."""
-    return problem.on_rows(rows, seed, G2() if needs_test(ranking) else None)
-
-
-#: Number of penalties, and the last as a share of the first, at which no column enters.
-N_PENALTIES, LAST = 100, 1e-3
-#: Penalties of the first stretch of the path; each further stretch doubles it.
-FIRST_STRETCH = 25
-#: Sizes are compared to this many decimals, so that float noise does not decide ties.
-DECIMALS = 12
-
-
-def first_to_enter(features: Table, target: Column, most: int, column_counts: Sequence[int] | None = None) -> list[int]:
-    """Return the positions of the `most` features that enter the lasso path first, in order of entry.
-
-    Ties go by the size of the coefficients, then by name. Fewer are returned if no more enter. Least squares with an L1
-    penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x); classes are regressed as indicators, and more
-    than two share the penalty of a column. A feature of several columns (levels, or `column_counts` of a group) enters
-    with the first.
-    """
-    path = LassoPath(features, target, column_counts)
-    if not path.highest:
-        return []
-    penalties, stretch = np.geomspace(path.highest, LAST * path.highest, N_PENALTIES), FIRST_STRETCH
-    while True:
-        sizes = path.sizes(penalties[:stretch])
-        entered = np.flatnonzero(sizes.any(axis=1))
-        if len(entered) >= most or stretch >= N_PENALTIES:
-            break
-        stretch *= 2
-    at = (sizes[entered] > 0).argmax(axis=1)
-    order = np.lexsort((-np.round(sizes[entered, at] / path.highest, DECIMALS), at))
-    return entered[order][:most].tolist()
-
-
-class LassoPath:
-    """The lasso of a target on features, all of variance 1, at any penalties.
-
-    `highest` is the smallest penalty at which no column enters; 0 if no feature is related to the target. Classes are
-    regressed as indicators. `column_counts` are of features that are groups of columns.
-    """
-
-    def __init__(self, features: Table, target: Column, column_counts: Sequence[int] | None = None) -> None:
-        encoded, n = design(moderate(features)), target.n_rows
-        self._X = np.asfortranarray(standardised(encoded.matrix.T).T * np.sqrt(n))  # columns of variance 1
-        Y = target_columns(target) * np.sqrt(n)
-        Y = Y - Y.mean(axis=0)
-        is_binary = target.is_discrete and len(target.levels) == 2
-        self._Y = Y[:, :1] if is_binary else Y
-        self.highest = float(np.sqrt(((self._X.T @ self._Y) ** 2).sum(axis=1)).max(initial=0.0)) / n
-        blocks = encoded.blocks if column_counts is None else encoded.joined(column_counts).blocks
-        self._starts = [block.start for block in blocks]
-
-    def sizes(self, penalties: np.ndarray) -> np.ndarray:
-        """Return the size of each feature's coefficients at penalties in descending order, (features, penalties)."""
-        from sklearn.linear_model import enet_path
-
-        y = self._Y[:, 0] if self._Y.shape[1] == 1 else self._Y
-        path = enet_path(self._X, y, l1_ratio=1.0, alphas=penalties, tol=1e-4)[1]
-        sizes = np.abs(path.reshape(-1, self._X.shape[1], path.shape[-1])).sum(axis=0)  # columns, penalties
-        return np.add.reduceat(sizes, self._starts, axis=0)
-
-
-def lasso_path(problem: Problem) -> LassoPath:
-    """Return the lasso of a problem's target on its features."""
-    columns = problem.table.select(problem.columns(problem.features))
-    return LassoPath(columns, problem.table[problem.target], problem.column_counts)
-
-
 #: Number of penalties where the threshold comes from noise, and the last as a share of the first.
 N_BY_NOISE, LAST_BY_NOISE = 30, 0.1
 
@@ -420,50 +304,6 @@ def penalties_of(problem: Problem) -> np.ndarray:
     """Return the penalties at which halves select where the threshold comes from noise, in descending order."""
     highest = lasso_path(problem).highest if problem.features else 0.0
     return np.geomspace(highest, LAST_BY_NOISE * highest, N_BY_NOISE) if highest else np.zeros(0)
-
-
-#: Maximum features with a path, and points of a path.
-MOST_PATHS, MOST_POINTS = 30, 50
-
-
-class Places:
-    """Places of features in the rankings of the halves, each of its first `n_selected` features.
-
-    >>> places = Places(2)
-    >>> places.add([1, 0]); places.add([1, 2])
-    >>> places.paths(2, ["a", "b", "c"], [1, 0, 2], 0.75)["shares"]
-    {'b': [1.0, 1.0], 'a': [0.0, 0.5], 'c': [0.0, 0.5]}
-    """
-
-    def __init__(self, n_selected: int) -> None:
-        self.n_selected = n_selected
-        self._counts: dict[int, np.ndarray] = {}
-
-    def add(self, first: Sequence[int]) -> None:
-        """Count one half, given the positions of its first features in order."""
-        for place, j in enumerate(first[: self.n_selected]):
-            if j not in self._counts:
-                self._counts[j] = np.zeros(self.n_selected, dtype=np.int64)
-            self._counts[j][place] += 1
-
-    def paths(self, n_halves: int, features: Sequence[str], order: Sequence[int], threshold: float) -> dict[str, Any]:
-        """Return the shares of up to 30 features by the number of features of a half (up to 50), as JSON types."""
-        at = np.unique(np.round(np.linspace(1, self.n_selected, min(self.n_selected, MOST_POINTS))).astype(int))
-        shown = [j for j in order if j in self._counts][:MOST_PATHS]
-        shares = {features[j]: (self._counts[j].cumsum()[at - 1] / n_halves).tolist() for j in shown}
-        return {"n_features": at.tolist(), "shares": shares, "threshold": threshold}
-
-
-def paths_by_strength(
-    shares: np.ndarray, sizes: np.ndarray, features: Sequence[str], order: Sequence[int], threshold: float
-) -> dict[str, Any]:
-    """Return the stability paths of up to 30 features by the mean number of features selected, as JSON types.
-
-    `shares`, (strengths, d), are of the halves that select a feature, and `sizes` the mean numbers selected.
-    """
-    shown = [j for j in order if shares[:, j].any()][:MOST_PATHS]
-    of = {features[j]: shares[:, j].tolist() for j in shown}
-    return {"n_features": sizes.tolist(), "shares": of, "threshold": threshold}
 
 
 #: Numbers of features are compared up to this rounding.
@@ -494,33 +334,3 @@ def most_selected(bound: float, n_features: int, threshold: float) -> int:
     (10, 9, 0)
     """
     return min(n_features, math.isqrt(math.floor(bound * (2 * threshold - 1) * n_features + ROUNDING)))
-
-
-#: Minimum rows or groups, two per half.
-FEWEST = 4
-
-
-def complementary_halves(
-    n_rows: int, groups: np.ndarray | None, n_pairs: int, seed: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield pairs of halves as row positions in table order; of an odd number one row is in neither.
-
-    The halves are not stratified by the target, since they would then depend on each other. With `groups`, (n_rows,),
-    half the groups are drawn, each with all its rows. Raises `DataError` for fewer than 4 rows, or 4 groups.
-
-    >>> first, second = next(complementary_halves(7, None, 1, seed=0))
-    >>> len(first), len(second), len(set(first) | set(second))
-    (3, 3, 6)
-    """
-    units = np.arange(n_rows) if groups is None else numbers_of(groups)
-    n_units = int(units.max(initial=-1)) + 1
-    if n_units < FEWEST:
-        what = "rows" if groups is None else "groups of rows"
-        raise DataError(
-            f"stability selection draws halves and needs at least {FEWEST} {what}, but there are {n_units}."
-        )
-    half = n_units // 2
-    for pair in range(n_pairs):
-        order = derive_rng(seed, "stability-selection", pair).permutation(n_units)
-        first, second = (np.flatnonzero(np.isin(units, drawn)) for drawn in (order[:half], order[half : 2 * half]))
-        yield first, second
