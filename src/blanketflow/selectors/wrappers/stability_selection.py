@@ -60,9 +60,10 @@ class StabilitySelection(Method):
     together, are ranked beside the features. If k features and m copies have at least a share, (m + 1) / k estimates
     the share of false ones among the k, `statistic` in this case. The share at which it is smallest is the threshold.
     The estimate is not a bound, and irrelevant features may be selected more often than copies, which depend on no
-    relevant feature; docs/error-control.md has measured rates. The share of a feature is then the largest over 30
-    penalties of the lasso, down to a tenth of the first; other rankings select `n_features`, by default as many as a
-    half has rows, at most three quarters of features and copies.
+    relevant feature; docs/error-control.md has measured rates. It is at least 1 / k, so the answer is unreliable if
+    only one or two features are relevant. The share of a feature is then the largest over 30 penalties of the lasso,
+    down to a tenth of the first; other rankings select `n_features`, by default as many as a half has rows, at most
+    three quarters of features and copies.
 
     The bound is for one search on all rows, not for aggregated folds: set ``folds: 0`` in a configuration. Halves are
     not stratified by the target, since they would then depend on each other. Rows of one group are in one half; then
