@@ -1,4 +1,4 @@
-"""What knockoffs and IPSS find on small real tables at each level, whose truth is not known, in README.md.
+"""What knockoffs, IPSS and `discover` find on small real tables at each level, whose truth is not known, in README.md.
 
 `python -m studies.error_control.real_tables` reads the sets of `studies.shared.paper_data` from the folder that the
 environment variable BLANKETFLOW_DATA names.
@@ -46,6 +46,7 @@ SELECTORS = {
     "knockoffs": bf.Knockoffs(q=0.1),
     "knockoffs, 5 draws": bf.Knockoffs(q=0.1, draws=5),
     "IPSS": bf.IPSS(q=0.1),
+    "discover": bf.Discover(q=0.1),
 }
 
 

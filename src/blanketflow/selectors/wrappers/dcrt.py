@@ -316,7 +316,9 @@ def dcrt_p_values(
     that of `PENALTIES` at which the generalised cross-validation error (Golub, Heath and Wahba, 1979,
     doi:10.1080/00401706.1979.10489751) of the lasso on the other features has its first minimum, from the largest on.
     This depends on the feature no more than the lasso does, so p-values stay exact. Without known `correlations` the
-    lassos end at `MOST_KEPT`. `tested` are the features that are tested, by default all; others have p = 1.
+    lassos end at `MOST_KEPT`, and products count as those of n - kept / 2 - 1 rows: both residuals are fitted, but not
+    orthogonal to the columns that the lasso keeps, so their degrees of freedom lie between n - kept and n. Half is
+    measured (studies/discover), not derived. `tested` are the features that are tested, by default all; others have p = 1.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
@@ -342,8 +344,7 @@ def dcrt_p_values(
                 continue
             products = left[:, own].T @ r
             found = np.trace(np.linalg.solve(covariance, products) @ np.linalg.solve(of_target, products.T))
-            # The residuals of a fit are smaller than the noise; irrelevant if the law is known.
-            statistics[feature] = found if correlations is not None else found * max(n - n_kept - 1, 1) / n
+            statistics[feature] = found if correlations is not None else found * max(n - n_kept / 2 - 1, 1) / n
             dof[feature] = products.size
     return statistics, *chi2_tail(statistics, dof)
 
