@@ -318,7 +318,8 @@ def dcrt_p_values(
     This depends on the feature no more than the lasso does, so p-values stay exact. Without known `correlations` the
     lassos end at `MOST_KEPT`, and products count as those of n - kept / 2 - 1 rows: both residuals are fitted, but not
     orthogonal to the columns that the lasso keeps, so their degrees of freedom lie between n - kept and n. Half is
-    measured (studies/discover), not derived. `tested` are the features that are tested, by default all; others have p = 1.
+    measured (studies/discover), not derived. `tested` are the features that are tested, by default all; others have
+    p = 1.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
