@@ -38,7 +38,7 @@ def exported(task):
         for name, kind in (("age", "numeric"), ("site", "categorical"))
     ]
     source = {}
-    text = ExportedBlanket("study", "y", task, "iamb", "iamb", features, "1.0", 0).text("pipeline")
+    text = ExportedBlanket("study", "y", task, "iamb", "iamb", features, "1.0", 0).as_pipeline()
     exec(compile(text, "exported", "exec"), source)  # it is Python source: this is its use
     return source["blanket_pipeline"]
 

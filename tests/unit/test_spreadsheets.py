@@ -52,7 +52,7 @@ def test_an_exported_blanket():
     rest = {"kind": "numeric", "role": "", "importance": -1.0, "frequency": None}
     features = [{"feature": name} | rest for name in FORMULAS]
     blanket = ExportedBlanket("d", "y", "classification", "s", "m", features, "0", 1)
-    rows = list(csv.DictReader(io.StringIO(blanket.text("csv"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(blanket.as_csv(), newline="")))
     assert [row["feature"] for row in rows] == [f"'{name}" for name in FORMULAS]
     assert {row["importance"] for row in rows} == {"-1.0"}
     assert blanket.names == FORMULAS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core.errors import BlanketflowError, ConfigError
+from ..core.errors import BlanketflowError, ConfigError, closest
 from .options import AsJson, files
 from .terminal import complain, heading, note, pour, show, show_json
 
@@ -120,23 +120,27 @@ def export(
     results: Annotated[Path, typer.Argument(help="folder of results", autocompletion=files)] = Path("results"),
     dataset: Annotated[str | None, typer.Option(help="id of the data set; optional if there is only one")] = None,
     selector: Annotated[str | None, typer.Option(help="id of the selector; optional if there is only one")] = None,
-    to: Annotated[str, typer.Option(help="csv, json, or pipeline: Python source for scikit-learn")] = "csv",
+    to: Annotated[str, typer.Option(help="csv, json or pipeline of a blanket; bibtex of a run")] = "csv",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="file to write, instead of printing")] = None,
     force: Annotated[bool, typer.Option("--force", help="replace the file if it exists")] = False,
 ) -> None:
-    """Print a blanket as CSV, JSON or a pipeline.
+    """Print a blanket or what a paper says of a run.
 
-    Prints the final blanket of a finished run. The pipeline is Python source with a function blanket_pipeline(model).
+    csv and json list the features of a final blanket, and pipeline is Python source with a function
+    blanket_pipeline(model). bibtex has the references of what the run used.
     """
     from ..data.artefacts import write_text
-    from ..reporting.export import FORMS
-    from ..workflow.read_results import read_blanket
+    from ..reporting.export import FORMS, OF_BLANKET, OF_RUN
+    from ..workflow.read_results import read_blanket, read_run
 
     if to not in FORMS:
-        raise ConfigError(f"--to is {to!r}, but must be one of {', '.join(FORMS)}.")
+        raise ConfigError(f"--to is {to!r}, but must be one of {', '.join(FORMS)}. {closest(to, FORMS)}".rstrip())
     if output is not None and output.exists() and not force:
         raise ConfigError(f"{output} already exists. Give another name with -o, or replace it with --force.")
-    text = read_blanket(results, dataset, selector).text(to)
+    if to in OF_BLANKET:
+        text = OF_BLANKET[to](read_blanket(results, dataset, selector))
+    else:
+        text = OF_RUN[to](read_run(results, dataset, selector))
     if output is None:
         pour(text)
         return

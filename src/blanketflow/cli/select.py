@@ -65,13 +65,14 @@ def select(
     from ..api.select_command import settings
     from ..ci.choice import AUTO
     from ..core.registry import look_up
-    from ..reporting.export import FORMS
+    from ..reporting.export import OF_BLANKET, OF_RUN
     from ..search.workers import compile_kernels
     from ..selectors.judged.in_time import load_models
 
-    if to is not None and to not in FORMS:
-        said = f"--export is {to!r}, but must be one of {', '.join(FORMS)}. {closest(to, FORMS)}"
-        raise ConfigError(said.rstrip())
+    if to is not None and to not in OF_BLANKET:
+        of_run = " That form needs a finished run: use init, run and export --to." if to in OF_RUN else ""
+        near = of_run or f" {closest(to, OF_BLANKET)}"
+        raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(OF_BLANKET)}.{near}".rstrip())
     look_in(Path())  # as beside a config
     dataset = dataset_spec(table, target, data_set or ())
     given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}
@@ -94,7 +95,7 @@ def select(
     for line in found.notes:
         note(line)
     if to is not None:
-        pour(found.as_blanket(redacted_text(table)).text(to))
+        pour(OF_BLANKET[to](found.as_blanket(redacted_text(table))))
     elif as_json:
         show_json(found.as_dict())
     else:

@@ -39,7 +39,8 @@ def finished_run(
     asked = json.loads(spec)
     known = collect.cards(cards)
     supplied = [name for name, s in asked["selectors"].items() if s.get("supplied") == "shrink"]
-    declared = {**discover("blanketflow.selectors"), **discover("blanketflow.ci"), **discover("blanketflow.targets")}
+    rooms = ("selectors", "ci", "targets", "models")
+    declared = {name: found for room in rooms for name, found in discover(f"blanketflow.{room}").items()}
     return Run(
         tables=tables,
         folds=collect.selections(by_fold),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..data.artefacts import read_columns, read_json, read_provenance
@@ -13,8 +14,12 @@ from ..data.findings import in_lines
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
 from ..data.storage import read_table
-from ..reporting.export import FIELDS, ExportedBlanket
+from ..reporting.export import FIELDS, ExportedBlanket, ExportedRun
 from .layout import path_of
+from .packaged_files import workflow_file
+
+if TYPE_CHECKING:
+    from ..reporting.report import Run
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,23 @@ class Results:
             )
         return read_provenance(path)
 
+    def run(self) -> Run:
+        """Return the content of the report, with the run's versions; raises `ArtefactError` if a file is damaged."""
+        from ..reporting.tables import TABLES
+        from . import collect
+        from .finished_run import finished_run
+
+        provenance, config = read_json(self.at("provenance")), self.config()
+        tables = collect.tables([self.at("result_table", table=name) for name in TABLES])
+        cards = [self.at("card", dataset=dataset) for dataset in config["order"]["datasets"]]
+        searched = tables["statuses"][tables["statuses"]["stage"] == "select"]
+        pairs = searched[["dataset", "selector", "split"]].to_dict("records")
+        folds = collect.selections([self.at("folds", **ids) for ids in pairs if ids["split"] == FINAL])
+        ids_of_folds = folds[["dataset", "selector", "split", "fold"]].to_dict("records")
+        shrink = [self.at("shrink", **ids) for ids in ids_of_folds]
+        made = finished_run(json.dumps(config), tables, cards, [self.at("folds", **ids) for ids in pairs], shrink)
+        return replace(made, provenance={key: provenance[key] for key in made.provenance})
+
     def look_first(self, dataset: str) -> list[str]:
         """Return what to look at in a table first, as its card says; nothing if there is no such card.
 
@@ -89,10 +111,7 @@ def read_blanket(folder: str | Path, dataset: str | None = None, selector: str |
 
     Raises `DataError` if the folder has no such results or blanket; the message lists what it has.
     """
-    results = Results(Path(folder))
-    table = results.at("result_table", table="blankets")
-    if not table.is_file():
-        raise DataError(f"{folder} holds no finished run ({table} is not there). Run it by blanketflow run first.")
+    results = _finished(folder)
     names = [name for name in FIELDS if name != "kind"]
     rows = results.rows("blankets", "dataset", "selector", *names)
     config = results.config()
@@ -112,6 +131,35 @@ def read_blanket(folder: str | Path, dataset: str | None = None, selector: str |
     method, seed = config["selectors"][selector]["method"], config["seed"]
     target, task = stored.target.name, stored.extra["task"]
     return ExportedBlanket(dataset, target, task, selector, method, features, provenance.version, seed)
+
+
+def read_run(folder: str | Path, dataset: str | None = None, selector: str | None = None) -> ExportedRun:
+    """Read a finished run for papers: all data sets unless one is named, each with the set of a selector or its answer.
+
+    Raises `DataError` if the folder has no such results; the message lists what it has.
+    """
+    import yaml
+
+    results = _finished(folder)
+    run = results.run()
+    datasets = list(run.cards)
+    if dataset is not None:
+        datasets = [_one_of(dataset, datasets, "data set", "--dataset")]
+    if selector is not None:
+        _one_of(selector, list(run.selectors), "selector", "--selector")
+        if not any(selector in run.ran(name) for name in datasets):
+            others = ", ".join(run.present(run.tables["blankets"]))
+            raise DataError(f"{folder} has no final blanket of {selector}. Name one of {others} with --selector.")
+    itself = yaml.safe_load(Path(workflow_file("CITATION.cff")).read_text(encoding="utf-8"))
+    return ExportedRun(run, datasets, selector, itself, results.folder)
+
+
+def _finished(folder: str | Path) -> Results:
+    results = Results(Path(folder))
+    table = results.at("result_table", table="blankets")
+    if not table.is_file():
+        raise DataError(f"{folder} holds no finished run ({table} is not there). Run it by blanketflow run first.")
+    return results
 
 
 def _one_of(asked: str | None, known: Sequence[str], what: str, option: str) -> str:

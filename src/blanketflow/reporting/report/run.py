@@ -23,7 +23,7 @@ class Run:
     `tables` has `blanketflow.reporting.tables.TABLES` by name. Other frames have the columns dataset, selector and
     split: `folds` (fold, size, chosen), `members` (fold and feature of each fold's set) and `outcomes` (stage, status
     and reason if not ``ok``); `skipped` has pairs that were not run and why. `cards` and `selectors` (specs) are in
-    display order; `method_cards` are those of methods, CI tests and further kinds of targets. `provenance` has
+    display order; `method_cards` are those of methods, CI tests, further kinds of targets and models. `provenance` has
     versions, seed, platform and config. By data set and selector: `verdicts` of methods on their final answers,
     `stability_paths`, and `searches` for `blanketflow.read_search`. By data set: `chosen_tests` for ``auto`` with the
     reason, `unselective` (a note on p-values) and `sampled` (searches on a sample). `targets` has the data set of each

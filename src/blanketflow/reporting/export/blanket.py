@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..core.cards import BOOLEAN, CATEGORICAL, COUNT, ORDERED, POSITIVE, SHARE, SURVIVAL
-from ..core.errors import DataError
-from ..core.printable import as_cell, printable, printable_json
+from ...core.cards import BOOLEAN, CATEGORICAL, COUNT, ORDERED, POSITIVE, SHARE, SURVIVAL
+from ...core.errors import DataError
+from ...core.printable import as_cell, printable, printable_json
 
-FORMS = ("csv", "json", "pipeline")
 #: What is stated of each feature.
 FIELDS = ("feature", "kind", "role", "importance", "frequency", "stand_ins")
 
@@ -34,10 +33,6 @@ class ExportedBlanket:
     def names(self) -> list[str]:
         """The features, most important first."""
         return [row["feature"] for row in self.features]
-
-    def text(self, form: str) -> str:
-        """Return the blanket as ``csv``, ``json`` or ``pipeline``."""
-        return {"csv": self.as_csv, "json": self.as_json, "pipeline": self.as_pipeline}[form]()
 
     def as_csv(self) -> str:
         """Return a table of the features; a spreadsheet cannot read the names as formulas."""

@@ -1,0 +1,21 @@
+"""Exports of a blanket for other programs, and of a finished run for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .bibtex import as_bibtex
+from .blanket import FIELDS, ExportedBlanket
+from .exported_run import ExportedRun
+
+#: What a blanket is exported as, by name.
+OF_BLANKET: Mapping[str, Callable[[ExportedBlanket], str]] = {
+    "csv": ExportedBlanket.as_csv,
+    "json": ExportedBlanket.as_json,
+    "pipeline": ExportedBlanket.as_pipeline,
+}
+#: What a finished run is exported as, by name: a text.
+OF_RUN: Mapping[str, Callable[[ExportedRun], str]] = {"bibtex": as_bibtex}
+FORMS = (*OF_BLANKET, *OF_RUN)
+
+__all__ = ["FIELDS", "FORMS", "OF_BLANKET", "OF_RUN", "ExportedBlanket", "ExportedRun"]
