@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from .bibtex import as_bibtex
 from .blanket import FIELDS, ExportedBlanket
 from .exported_run import ExportedRun
+from .methods_text import as_methods
 
 #: What a blanket is exported as, by name.
 OF_BLANKET: Mapping[str, Callable[[ExportedBlanket], str]] = {
@@ -15,7 +16,10 @@ OF_BLANKET: Mapping[str, Callable[[ExportedBlanket], str]] = {
     "pipeline": ExportedBlanket.as_pipeline,
 }
 #: What a finished run is exported as, by name: a text.
-OF_RUN: Mapping[str, Callable[[ExportedRun], str]] = {"bibtex": as_bibtex}
+OF_RUN: Mapping[str, Callable[[ExportedRun], str]] = {
+    "methods": as_methods,
+    "bibtex": as_bibtex,
+}
 FORMS = (*OF_BLANKET, *OF_RUN)
 
 __all__ = ["FIELDS", "FORMS", "OF_BLANKET", "OF_RUN", "ExportedBlanket", "ExportedRun"]
