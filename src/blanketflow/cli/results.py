@@ -120,14 +120,17 @@ def export(
     results: Annotated[Path, typer.Argument(help="folder of results", autocompletion=files)] = Path("results"),
     dataset: Annotated[str | None, typer.Option(help="id of the data set; optional if there is only one")] = None,
     selector: Annotated[str | None, typer.Option(help="id of the selector; optional if there is only one")] = None,
-    to: Annotated[str, typer.Option(help="csv, json or pipeline of a blanket; methods or bibtex of a run")] = "csv",
+    to: Annotated[
+        str, typer.Option(help="csv, json or pipeline of a blanket; latex, html, methods or bibtex of a run")
+    ] = "csv",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="file to write, instead of printing")] = None,
     force: Annotated[bool, typer.Option("--force", help="replace the file if it exists")] = False,
 ) -> None:
     """Print a blanket or what a paper says of a run.
 
     csv and json list the features of a final blanket, and pipeline is Python source with a function
-    blanket_pipeline(model). methods is a paragraph on what the run did, and bibtex has the references that it cites.
+    blanket_pipeline(model). latex and html are tables for papers, methods is a paragraph on what the run did, and
+    bibtex has the references that it cites.
     """
     from ..data.artefacts import write_text
     from ..reporting.export import FORMS, OF_BLANKET, OF_RUN

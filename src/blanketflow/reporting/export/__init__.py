@@ -8,6 +8,7 @@ from .bibtex import as_bibtex
 from .blanket import FIELDS, ExportedBlanket
 from .exported_run import ExportedRun
 from .methods_text import as_methods
+from .paper_tables import as_html, as_latex
 
 #: What a blanket is exported as, by name.
 OF_BLANKET: Mapping[str, Callable[[ExportedBlanket], str]] = {
@@ -17,6 +18,8 @@ OF_BLANKET: Mapping[str, Callable[[ExportedBlanket], str]] = {
 }
 #: What a finished run is exported as, by name: a text.
 OF_RUN: Mapping[str, Callable[[ExportedRun], str]] = {
+    "latex": as_latex,
+    "html": as_html,
     "methods": as_methods,
     "bibtex": as_bibtex,
 }

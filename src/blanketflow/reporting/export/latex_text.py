@@ -13,7 +13,8 @@ _SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end they would be its arguments
     "\N{MINUS SIGN}": "$-$",
     "\N{EN DASH}": "--",
     "\N{EM DASH}": "---",
