@@ -61,6 +61,12 @@ FAIL = {
     "a config that exists": (["init", *STUDY, "-o", "study.csv"], "study.csv already exists"),
     "no run to export": (["export", "nowhere"], "nowhere holds no finished run"),
     "no such form of an export": (["export", "--to", "xml"], "--to is 'xml', but must be one of csv, json, pipeline"),
+    "a form of runs": (
+        ["select", *STUDY, "--export", "latex"],
+        "That form needs a finished run: use init, run and export",
+    ),
+    "no folder for files": (["export", "--to", "figures"], "writes several files. Name a folder for them, such as -o"),
+    "a file for files": (["export", "--to", "figures", "-o", "study.csv", "--force"], "but study.csv is a file"),
     "nothing of that name": (
         ["explain", "grow-shrink", "--json"],
         "there is no method, CI test or model 'grow-shrink'",

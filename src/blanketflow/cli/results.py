@@ -121,31 +121,57 @@ def export(
     dataset: Annotated[str | None, typer.Option(help="id of the data set; optional if there is only one")] = None,
     selector: Annotated[str | None, typer.Option(help="id of the selector; optional if there is only one")] = None,
     to: Annotated[
-        str, typer.Option(help="csv, json or pipeline of a blanket; latex, html, methods or bibtex of a run")
+        str,
+        typer.Option(help="csv, json or pipeline of a blanket; latex, html, methods, bibtex or figures of a run"),
     ] = "csv",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="file to write, instead of printing")] = None,
-    force: Annotated[bool, typer.Option("--force", help="replace the file if it exists")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="file to write instead of printing; a folder for figures")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="replace what exists")] = False,
 ) -> None:
     """Print a blanket or what a paper says of a run.
 
     csv and json list the features of a final blanket, and pipeline is Python source with a function
     blanket_pipeline(model). latex and html are tables for papers, methods is a paragraph on what the run did, and
-    bibtex has the references that it cites.
+    bibtex has the references that it cites. figures are the report's charts as SVG and PDF.
     """
-    from ..data.artefacts import write_text
-    from ..reporting.export import FORMS, OF_BLANKET, OF_RUN
+    from ..reporting.export import FORMS, IN_FOLDER, OF_BLANKET, OF_RUN
     from ..workflow.read_results import read_blanket, read_run
 
     if to not in FORMS:
         raise ConfigError(f"--to is {to!r}, but must be one of {', '.join(FORMS)}. {closest(to, FORMS)}".rstrip())
-    if output is not None and output.exists() and not force:
-        raise ConfigError(f"{output} already exists. Give another name with -o, or replace it with --force.")
-    if to in OF_BLANKET:
-        text = OF_BLANKET[to](read_blanket(results, dataset, selector))
-    else:
-        text = OF_RUN[to](read_run(results, dataset, selector))
+    _check_output(output, to, to in IN_FOLDER, force)
+    asked = results, dataset, selector
+    made = OF_BLANKET[to](read_blanket(*asked)) if to in OF_BLANKET else OF_RUN[to](read_run(*asked))
     if output is None:
-        pour(text)
-        return
-    write_text(output, text)
-    note(f"Wrote {output}." + (f" To use it: from {output.stem} import blanket_pipeline" if to == "pipeline" else ""))
+        pour(str(made))
+    elif isinstance(made, str):
+        _write(output, made)
+        use = f" To use it: from {output.stem} import blanket_pipeline" if to == "pipeline" else ""
+        note(f"Wrote {output}.{use}")
+    else:
+        for name, content in made.items():
+            _write(output / name, content)
+        note(f"Wrote {len(made)} files into {output}.")
+
+
+def _check_output(output: Path | None, to: str, is_folder: bool, force: bool) -> None:
+    if output is None:
+        if is_folder:
+            raise ConfigError(f"--to {to} writes several files. Name a folder for them, such as -o {to}.")
+    elif output.exists():
+        if not force:
+            raise ConfigError(f"{output} already exists. Give another name with -o, or replace it with --force.")
+        if output.is_dir() != is_folder:
+            raise ConfigError(
+                f"--to {to} writes a {'folder' if is_folder else 'file'}, but {output} is a "
+                f"{'folder' if output.is_dir() else 'file'}. Give another name with -o."
+            )
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all."""
+    from ..data.artefacts import replacing
+
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from .bibtex import as_bibtex
 from .blanket import FIELDS, ExportedBlanket
 from .exported_run import ExportedRun
+from .figure_files import as_figures
 from .methods_text import as_methods
 from .paper_tables import as_html, as_latex
 
@@ -16,13 +17,16 @@ OF_BLANKET: Mapping[str, Callable[[ExportedBlanket], str]] = {
     "json": ExportedBlanket.as_json,
     "pipeline": ExportedBlanket.as_pipeline,
 }
-#: What a finished run is exported as, by name: a text.
-OF_RUN: Mapping[str, Callable[[ExportedRun], str]] = {
+#: What a finished run is exported as, by name: a text, or files by name.
+OF_RUN: Mapping[str, Callable[[ExportedRun], str | Mapping[str, str | bytes]]] = {
     "latex": as_latex,
     "html": as_html,
     "methods": as_methods,
     "bibtex": as_bibtex,
+    "figures": as_figures,
 }
+#: Those that are files of a folder.
+IN_FOLDER = ("figures",)
 FORMS = (*OF_BLANKET, *OF_RUN)
 
-__all__ = ["FIELDS", "FORMS", "OF_BLANKET", "OF_RUN", "ExportedBlanket", "ExportedRun"]
+__all__ = ["FIELDS", "FORMS", "IN_FOLDER", "OF_BLANKET", "OF_RUN", "ExportedBlanket", "ExportedRun"]
