@@ -146,6 +146,32 @@ def test_a_blanket_is_exported(finished, tmp_path, capsys):
     assert "--force" in capsys.readouterr().err
 
 
+def test_a_run_is_exported_for_papers(finished, tmp_path, capsys):
+    results = str(finished / "results")
+    expected = {
+        "latex": "\\begin{tabular}",
+        "html": "<table",
+        "methods": "Selector ppfs is ",
+        "bibtex": "@misc{hassan2021ppfs,",
+    }
+    for to, words in expected.items():
+        assert main(["export", results, "--to", to]) == 0
+        assert words in capsys.readouterr().out
+    for to, name in {"figures": "wine-blanket-mrmr.pdf", "crate": "ro-crate-metadata.json"}.items():
+        assert main(["export", results, "--to", to, "-o", str(tmp_path / to)]) == 0
+        assert (tmp_path / to / name).is_file()
+    assert (tmp_path / "crate/report.html").read_bytes() == (finished / "results/report.html").read_bytes()
+
+
+def test_a_crate_of_a_changed_report_is_refused(finished, tmp_path, capsys):
+    results = shutil.copytree(finished / "results", tmp_path / "results")
+    with open(results / "report.html", "a", encoding="utf-8") as page:
+        page.write("<p>")
+    assert main(["export", str(results), "--to", "crate", "-o", str(tmp_path / "crate")]) == 1
+    assert "report.html is not as the run wrote it. Run again" in capsys.readouterr().err
+    assert not (tmp_path / "crate").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

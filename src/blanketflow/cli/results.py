@@ -122,10 +122,13 @@ def export(
     selector: Annotated[str | None, typer.Option(help="id of the selector; optional if there is only one")] = None,
     to: Annotated[
         str,
-        typer.Option(help="csv, json or pipeline of a blanket; latex, html, methods, bibtex or figures of a run"),
+        typer.Option(
+            help="csv, json or pipeline of a blanket; latex, html, methods, bibtex, figures or crate of a run"
+        ),
     ] = "csv",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="file to write instead of printing; a folder for figures")
+        Path | None,
+        typer.Option("-o", "--output", help="file to write instead of printing; a folder for figures or crate"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="replace what exists")] = False,
 ) -> None:
@@ -133,7 +136,8 @@ def export(
 
     csv and json list the features of a final blanket, and pipeline is Python source with a function
     blanket_pipeline(model). latex and html are tables for papers, methods is a paragraph on what the run did, and
-    bibtex has the references that it cites. figures are the report's charts as SVG and PDF.
+    bibtex has the references that it cites. figures are the report's charts as SVG and PDF, and
+    crate is the run as a Workflow Run RO-Crate.
     """
     from ..reporting.export import FORMS, IN_FOLDER, OF_BLANKET, OF_RUN
     from ..workflow.read_results import read_blanket, read_run

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ArtefactError, DataError, did_you_mean
-from ..data.artefacts import read_columns, read_json, read_provenance
+from ..data.artefacts import check_beside, read_columns, read_json, read_provenance
 from ..data.findings import in_lines
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
 from ..data.storage import read_table
 from ..reporting.export import FIELDS, ExportedBlanket, ExportedRun
+from ..reporting.tables import TABLES
+from .identity import contents_beside
 from .layout import path_of
 from .packaged_files import workflow_file
 
@@ -61,7 +63,6 @@ class Results:
 
     def run(self) -> Run:
         """Return the content of the report, with the run's versions; raises `ArtefactError` if a file is damaged."""
-        from ..reporting.tables import TABLES
         from . import collect
         from .finished_run import finished_run
 
@@ -75,6 +76,28 @@ class Results:
         shrink = [self.at("shrink", **ids) for ids in ids_of_folds]
         made = finished_run(json.dumps(config), tables, cards, [self.at("folds", **ids) for ids in pairs], shrink)
         return replace(made, provenance={key: provenance[key] for key in made.provenance})
+
+    def files(self, datasets: Sequence[str]) -> dict[str, Path]:
+        """Return the results without rows of tables, and the workflow, by their names in a crate.
+
+        Raises `ArtefactError` if a file is not as the run wrote it.
+        """
+        provenance = self.at("provenance")
+        tables = [self.at("result_table", table=name) for name in TABLES]
+        paths = [provenance, *self._beside(provenance, read_json(provenance)["beside"]), *tables]
+        paths += [path for table in tables for path in self._beside(table, read_provenance(table).beside)]
+        paths += [self.at("card", dataset=dataset) for dataset in datasets]
+        named = {path.relative_to(self.folder).as_posix(): path for path in paths}
+        return {"workflow/Snakefile": Path(workflow_file())} | named
+
+    def _beside(self, artefact: Path, digests: Mapping[str, str]) -> list[Path]:
+        """Return the files made with an artefact, if they are as they were written."""
+        check_beside(artefact, digests)
+        paths = [artefact.parent / name for name in digests]
+        for path in paths:
+            if not path.is_file() or contents_beside(artefact, [path]).items() - digests.items():
+                raise ArtefactError(f"{path} is not as the run wrote it. Run again: it is made again.")
+        return paths
 
     def look_first(self, dataset: str) -> list[str]:
         """Return what to look at in a table first, as its card says; nothing if there is no such card.
@@ -151,7 +174,7 @@ def read_run(folder: str | Path, dataset: str | None = None, selector: str | Non
             others = ", ".join(run.present(run.tables["blankets"]))
             raise DataError(f"{folder} has no final blanket of {selector}. Name one of {others} with --selector.")
     itself = yaml.safe_load(Path(workflow_file("CITATION.cff")).read_text(encoding="utf-8"))
-    return ExportedRun(run, datasets, selector, itself, results.folder)
+    return ExportedRun(run, datasets, selector, itself, results.files([*run.cards]))
 
 
 def _finished(folder: str | Path) -> Results:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from .bibtex import as_bibtex
 from .blanket import FIELDS, ExportedBlanket
+from .crate import as_crate
 from .exported_run import ExportedRun
 from .figure_files import as_figures
 from .methods_text import as_methods
@@ -24,9 +25,10 @@ OF_RUN: Mapping[str, Callable[[ExportedRun], str | Mapping[str, str | bytes]]] =
     "methods": as_methods,
     "bibtex": as_bibtex,
     "figures": as_figures,
+    "crate": as_crate,
 }
 #: Those that are files of a folder.
-IN_FOLDER = ("figures",)
+IN_FOLDER = ("figures", "crate")
 FORMS = (*OF_BLANKET, *OF_RUN)
 
 __all__ = ["FIELDS", "FORMS", "IN_FOLDER", "OF_BLANKET", "OF_RUN", "ExportedBlanket", "ExportedRun"]

@@ -22,14 +22,14 @@ class ExportedRun:
     """The content of a run's report and what is exported of it.
 
     `datasets` are exported, with the set of `selector`, or else of the selector of each data set's answer. `itself` is
-    the content of CITATION.cff. `folder` holds the results.
+    the content of CITATION.cff. `files` are the results that can be given away, without rows of tables, by their names.
     """
 
     run: Run
     datasets: Sequence[str]
     selector: str | None = None
     itself: Mapping[str, Any] = field(default_factory=dict)
-    folder: Path = Path()
+    files: Mapping[str, Path] = field(default_factory=dict)
 
     def chosen(self, dataset: str) -> str:
         """Return the selector whose set is exported; empty if none has a result."""
