@@ -9,7 +9,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 #: Files and folders of the repository, and where a wheel holds them.
 PATHS = ("Snakefile", "rules", "scripts", "profiles", "config/config.yaml", "envs/plan.yaml", "envs/blanketflow.yaml")
-PATHS += ("CITATION.cff",)  # for exports
+PATHS += ("CITATION.cff",)  # for `blanketflow export`
 PLACE = "blanketflow/workflow/packaged"
 
 

@@ -39,7 +39,7 @@ def files(folder):
 def test_the_wheel_holds_the_package_and_the_workflow_of_the_top_level(wheel):
     with zipfile.ZipFile(wheel) as archive:
         held = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
-    workflow = {"Snakefile": (PROJECT / "Snakefile").read_bytes()}
+    workflow = {name: (PROJECT / name).read_bytes() for name in ("Snakefile", "CITATION.cff")}
     for folder in ("rules", "scripts", "profiles"):
         workflow |= {f"{folder}/{path}": content for path, content in files(PROJECT / folder).items()}
     workflow["config/config.yaml"] = (PROJECT / "config/config.yaml").read_bytes()  # what deploy writes
