@@ -102,6 +102,7 @@ def test_every_card_with_a_reference_has_an_entry_and_no_doi_is_lost():
     for card in CARDS.values():
         text = WHOLE.text([card], ITSELF)
         cited = card.reference != "none"
+        assert all(paper.title for paper in WHOLE.papers(card)), card.id
         assert bool(WHOLE.papers(card)) == bool(WHOLE.keys(card)) == cited, card.id
         said = [doi.rstrip(".,;") for doi in re.findall(r"\b10\.\d{4,}/\S+", card.reference)]
         assert all(f"doi = {{{doi}}}" in text for doi in said), card.id

@@ -335,6 +335,10 @@ def test_corrected_t_has_its_own_rate():
         ("A (2003). doi:10.1000/182.", ["https://doi.org/10.1000/182"]),
         ("A (2003). https://doi.org/10.1000/x(1)y", ["https://doi.org/10.1000/x(1)y"]),
         ("A <b>bold</b> claim", []),
+        (
+            "A (1996). doi:10.1002/(SICI)1099-1255(199611)11:6<619::AID-JAE418>3.0.CO;2-1, and more.",
+            ["https://doi.org/10.1002/(SICI)1099-1255(199611)11:6<619::AID-JAE418>3.0.CO;2-1"],
+        ),
         ('doi:10.1000/a"onclick="x', ["https://doi.org/10.1000/a"]),
     ],
 )

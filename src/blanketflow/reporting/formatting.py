@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from ..core.metrics import METRICS
 
 NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s,;\"<>]*[^\s,;.\"<>)\]])", re.IGNORECASE)
+_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s\"]*[^\s,;.\"<>)\]])", re.IGNORECASE)
 
 
 def number(value: Any, decimals: int = 3) -> str:

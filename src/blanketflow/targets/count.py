@@ -197,7 +197,8 @@ class Count(TargetKind):
         family="target",
         summary="Whole numbers of at least 0, with or without an exposure; likelihood ratios of Poisson regressions, "
         "or negative binomial ones if a test of dispersion asks for them.",
-        reference="Cameron, Trivedi (1990), Journal of Econometrics 46, 347-364, doi:10.1016/0304-4076(90)90014-K",
+        reference="Cameron, Trivedi (1990) Regression-based tests for overdispersion in the Poisson model, Journal of "
+        "Econometrics 46(3), 347-364, doi:10.1016/0304-4076(90)90014-K",
         tasks=(COUNT,),
         effect="rate ratio",
         design_based=True,

@@ -156,8 +156,9 @@ class Survival(TargetKind):
         name="time to an event",
         family="target",
         summary="Times until an event or until observation ended; likelihood ratios of Cox regressions.",
-        reference="Cox (1972), J. R. Statist. Soc. B 34, 187-220, doi:10.1111/j.2517-6161.1972.tb00899.x; ties: Efron "
-        "(1977), JASA 72, 557-565, doi:10.1080/01621459.1977.10480613",
+        reference="Cox (1972) Regression models and life-tables, J. R. Statist. Soc. B 34(2), 187-220, "
+        "doi:10.1111/j.2517-6161.1972.tb00899.x; ties: Efron (1977) The efficiency of Cox's likelihood function for "
+        "censored data, JASA 72(359), 557-565, doi:10.1080/01621459.1977.10480613",
         tasks=(SURVIVAL,),
         effect="hazard ratio",
         design_based=True,

@@ -132,7 +132,7 @@ class SGAI(RES):
         summary="Alpha-investing through the representative sets, one set at a time.",
         reference="Yu, Wu, Ding, Mu, Wang (2017) Markov blanket feature selection using representative sets, IEEE "
         "TNNLS 28(11), 2775-2788, doi:10.1109/TNNLS.2016.2602365; alpha-investing: Zhou, Foster, Stine, "
-        "Ungar (2006) JMLR 7, 1861-1885.",
+        "Ungar (2006) Streamwise feature selection, JMLR 7, 1861-1885.",
         guarantee="none",
         cost="the tests of res, and one for each feature of a representative set",
     )
