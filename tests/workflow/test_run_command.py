@@ -153,6 +153,7 @@ def test_a_run_is_exported_for_papers(finished, tmp_path, capsys):
         "html": "<table",
         "methods": "Selector ppfs is ",
         "bibtex": "@misc{hassan2021ppfs,",
+        "notebook": "bf.read_table(\\n    'sklearn:wine',",
     }
     for to, words in expected.items():
         assert main(["export", results, "--to", to]) == 0

@@ -123,7 +123,7 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            help="csv, json or pipeline of a blanket; latex, html, methods, bibtex, figures or crate of a run"
+            help="csv, json or pipeline of a blanket; latex, html, methods, bibtex, notebook, figures or crate of a run"
         ),
     ] = "csv",
     output: Annotated[
@@ -136,8 +136,8 @@ def export(
 
     csv and json list the features of a final blanket, and pipeline is Python source with a function
     blanket_pipeline(model). latex and html are tables for papers, methods is a paragraph on what the run did, and
-    bibtex has the references that it cites. figures are the report's charts as SVG and PDF, and
-    crate is the run as a Workflow Run RO-Crate.
+    bibtex has the references that it cites. notebook repeats the searches, figures are the report's charts as SVG and
+    PDF, and crate is the run as a Workflow Run RO-Crate.
     """
     from ..reporting.export import FORMS, IN_FOLDER, OF_BLANKET, OF_RUN
     from ..workflow.read_results import read_blanket, read_run

@@ -10,6 +10,7 @@ from .crate import as_crate
 from .exported_run import ExportedRun
 from .figure_files import as_figures
 from .methods_text import as_methods
+from .notebook import as_notebook
 from .paper_tables import as_html, as_latex
 
 #: What a blanket is exported as, by name.
@@ -24,6 +25,7 @@ OF_RUN: Mapping[str, Callable[[ExportedRun], str | Mapping[str, str | bytes]]] =
     "html": as_html,
     "methods": as_methods,
     "bibtex": as_bibtex,
+    "notebook": as_notebook,
     "figures": as_figures,
     "crate": as_crate,
 }
