@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from blanketflow.core.column import TargetColumn
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
@@ -13,7 +14,7 @@ from blanketflow.data.artefacts import write_columns
 from blanketflow.data.column_roles import RawTable
 from blanketflow.data.impute import impute
 from blanketflow.data.provenance import Provenance
-from blanketflow.data.storage import read_table, write_table
+from blanketflow.data.storage import WIDE, read_table, write_table
 
 
 def raw_table(**changes):
@@ -69,6 +70,16 @@ def test_a_numeric_target(tmp_path):
     features = Table([Column("x", "integer", np.arange(3))])
     write_table(tmp_path / "t.parquet", RawTable(features, target, Task("regression", "as asked")), Provenance())
     assert_equal_columns(read_table(tmp_path / "t.parquet").target, target)
+
+@pytest.mark.parametrize("n_features", [3, WIDE + 1])
+def test_labels_of_an_ordered_target_keep_their_order(tmp_path, n_features):
+    levels, codes = ("mild", "none", "bad"), np.array([2, 0, 1, 0, 2, 1], dtype=np.int32)
+    features = Table([Column(f"x{i}", "numeric", np.arange(6.0) + i) for i in range(n_features)])
+    target = TargetColumn("pain", "categorical", codes, levels, "ordered")
+    raw = RawTable(features, target, Task("ordered", "as asked"))
+    write_table(tmp_path / "t.parquet", raw, Provenance())
+    stored = read_table(tmp_path / "t.parquet").target
+    assert stored.levels == levels and stored.values.tolist() == codes.tolist()
 
 
 def test_more_shards_than_rows_and_shards_of_wide_tables_are_refused(tmp_path):

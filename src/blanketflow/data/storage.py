@@ -284,8 +284,8 @@ class StoredTable:
     #: `target`, `task`, `task_reason`, `missing`, `gaps` (missing cells by feature), `groups` (name of its stored
     #: column or None), `truth` and `n_test` (how many of the last rows are test rows), and `within` (name of its stored
     #: column) if it is set, `clusters` if groups are those of the features' design, `weights` (name of the stored
-    #: column) and `target_parts` (stored column of each part of the target) if it has any, and what else `write_table`
-    #: was given.
+    #: column) and `target_parts` (stored column of each part of the target) and `target_levels` (its labels in order) if
+    #: it has any, and what else `write_table` was given.
     extra: dict[str, Any]
 
 
@@ -311,6 +311,8 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
     if isinstance(raw.target, TargetColumn) and raw.target.parts:
         kinds = {part: INTEGER if one.dtype.kind in "biu" else NUMERIC for part, one in raw.target.parts.items()}
         of_design["target_parts"] = {part: stored(part, one, kinds[part]) for part, one in raw.target.parts.items()}
+    if isinstance(raw.target, TargetColumn) and raw.target.levels:
+        of_design["target_levels"] = [*raw.target.levels]  # in their order, which readers of labels do not keep
     extra = {
         "target": raw.target.name,
         "task": raw.task.name,
@@ -447,7 +449,10 @@ def _stored(features: Sequence[Column], last: Sequence[Column], extra: dict[str,
         names = extra.get("target_parts", {})
         last, of_target = last[: len(last) - len(names)], last[len(last) - len(names) :]
         parts = {part: column.cells() for part, column in zip(names, of_target, strict=True)}
-        target = TargetColumn(target.name, target.kind, target.values, target.levels, extra["task"], parts)
+        order, values = extra.get("target_levels", [*target.levels]), target.values
+        if [*target.levels] != order:
+            values = np.array([order.index(level) for level in target.levels], dtype=np.int32)[values]
+        target = TargetColumn(target.name, target.kind, values, tuple(order), extra["task"], parts)
     groups = last[0].values if extra["groups"] is not None else None
     within = last[int(groups is not None)].values if "within" in extra else None
     weights = last[-1].numbers() if "weights" in extra else None
