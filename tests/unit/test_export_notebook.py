@@ -51,7 +51,7 @@ WAYS = {
     "weights": ({"target": "dose", "weights": "times", "weights_are": "counts"}, GS),
     "survival": ({"target": {"time": "days", "event": "died"}}, GS),
     "causes": ({"target": {"time": "days", "event": "ended", "cause": "ill"}}, GS),
-    "ordered": ({"target": {"column": "pain", "order": ["none", "mild", "bad"]}, "target_kind": "ordered"}, GS),
+    "ordered": ({"target": {"column": "pain", "order": ["mild", "none", "bad"]}, "target_kind": "ordered"}, GS),
     "nothing": ({"target": "site"}, {"gs": {"method": "gs", "alpha": 1e-9}}),
     "counts": ({"target": "falls", "target_kind": "count"}, GS),
     "joint": ({"target": {"joint": ["state", "site"]}}, GS),
