@@ -71,6 +71,7 @@ def test_a_numeric_target(tmp_path):
     write_table(tmp_path / "t.parquet", RawTable(features, target, Task("regression", "as asked")), Provenance())
     assert_equal_columns(read_table(tmp_path / "t.parquet").target, target)
 
+
 @pytest.mark.parametrize("n_features", [3, WIDE + 1])
 def test_labels_of_an_ordered_target_keep_their_order(tmp_path, n_features):
     levels, codes = ("mild", "none", "bad"), np.array([2, 0, 1, 0, 2, 1], dtype=np.int32)

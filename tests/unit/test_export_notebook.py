@@ -104,5 +104,5 @@ def test_all_options_are_stated_and_another_answer_stops_the_notebook(folder, tm
 
 def test_rows_that_a_run_drew_are_not_read_again(folder, tmp_path):
     drawn = {"source": "simulate:clinic", "rows": 200, "path": None, "drop": []}
-    with pytest.raises(DataError, match="the rows of study are not in a file or database. Name another data set"):
+    with pytest.raises(DataError, match=r"the rows of study are not in a file or database\. Name another data set"):
         OF_RUN["notebook"](finished(folder, drawn, GS, tmp_path))

@@ -284,7 +284,7 @@ class StoredTable:
     #: `target`, `task`, `task_reason`, `missing`, `gaps` (missing cells by feature), `groups` (name of its stored
     #: column or None), `truth` and `n_test` (how many of the last rows are test rows), and `within` (name of its stored
     #: column) if it is set, `clusters` if groups are those of the features' design, `weights` (name of the stored
-    #: column) and `target_parts` (stored column of each part of the target) and `target_levels` (its labels in order) if
+    #: column), `target_parts` (stored column of each part of the target) and `target_levels` (its labels in order) if
     #: it has any, and what else `write_table` was given.
     extra: dict[str, Any]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.cards import TASKS
 from ...core.errors import DataError
-from ...core.prior import KEYS as PRIOR
 from ...core.printable import printable
+from ...core.prior import KEYS as PRIOR
 from ..formatting import count
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def _of_table(exported: ExportedRun, dataset: str, spec: Mapping[str, Any]) -> I
         )
     if (search := run.searches.get(dataset, {}).get(selector)) is None:
         raise DataError(
-            f"--to notebook repeats a search in rows, but {selector or 'no selector'} has none on {dataset} that can be "
-            "repeated (docs/identity.md). Name another with --selector."
+            f"--to notebook repeats a search in rows, but {selector or 'no selector'} has none on {dataset} to repeat "
+            "(docs/identity.md). Name another with --selector."
         )
     target, rows = card["target"]["name"], count(card["n_rows"], "row")
     yield _words(
