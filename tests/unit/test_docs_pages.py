@@ -141,7 +141,7 @@ def test_each_card_has_its_page(folder, name, found):
 
 
 #: Pages that select or compare for seconds; the examples of docstrings do so in make test.
-SLOW = {"docs/answer.md", "docs/compare.md", "docs/library.md"}
+SLOW = {"docs/answer.md", "docs/compare.md", "docs/library.md", "docs/recipes.md"}
 
 
 @pytest.mark.parametrize(
