@@ -55,6 +55,9 @@ WAYS = {
     "nothing": ({"target": "site"}, {"gs": {"method": "gs", "alpha": 1e-9}}),
     "counts": ({"target": "falls", "target_kind": "count"}, GS),
     "joint": ({"target": {"joint": ["state", "site"]}}, GS),
+    "prior": ({"target": "state", "feature_groups": {"pair": ["a", "a 2"]}, "include": ["flat"]}, GS),
+    "imputations": ({"target": "dose", "imputations": 2, "max_rows": 200}, GS),
+    "other packages": ({"target": "state"}, {"best": {"method": "sklearn.feature_selection:SelectKBest", "k": 2}}),
     "several": ({"target": ["state", "dose"]}, GS),
 }
 
