@@ -52,10 +52,17 @@ def test_every_key_is_in_the_bibliography(text, exported):
     assert len(cited) > 5 and cited == entries
 
 
+def test_a_false_discovery_rate_is_named():
+    text = OF_RUN["methods"](compared({"discover": bf.Discover(q=0.2)}, evaluation=0, folds=0))
+    assert "[@liu2022fast; @candes2018panning] with q = 0.2 (default 0.1); its other options" in text
+    assert "Here q is the false discovery rate that it is to keep." in text
+
+
 def test_nothing_is_said_that_did_not_run():
     exported = compared({"iamb": bf.IAMB(max_tests=1)}, evaluation=0, folds=3)
     text = OF_RUN["methods"](exported)
     assert "No model was scored." in text and "missing cell" not in text and "For comparison" not in text
+    assert "false discovery" not in text
     assert "It searched 3 times, each time in the rows of all but one fold of 3" in text
     assert "A search was limited to 1 test." in text
     assert "This test was chosen automatically: " in text

@@ -85,6 +85,8 @@ class _Told:
     def _of_selector(self, selector: str, spec: Mapping[str, Any]) -> Iterator[str]:
         method = spec["method"]
         yield f"Selector {selector} is {self._named(method)}{self._set_to('selectors', method, spec)}."
+        if "q" in spec and ":" not in method:
+            yield "Here q is the false discovery rate that it is to keep."
         yield from self._tests(selector, spec)
         yield self._folds(spec)
         for key, words in _PRIOR.items():
