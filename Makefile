@@ -103,6 +103,7 @@ docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the 
 	PYTHONPATH=docs $(BIN)/python -m generate.advice
 	PYTHONPATH=docs $(BIN)/python -m generate.ci_tests
 	PYTHONPATH=docs $(BIN)/python -m generate.target_kinds
+	PYTHONPATH=docs $(BIN)/python -m generate.public_names
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
