@@ -104,6 +104,7 @@ docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the 
 	PYTHONPATH=docs $(BIN)/python -m generate.ci_tests
 	PYTHONPATH=docs $(BIN)/python -m generate.target_kinds
 	PYTHONPATH=docs $(BIN)/python -m generate.public_names
+	PYTHONPATH=docs $(BIN)/python -m generate.standards
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
