@@ -106,21 +106,27 @@ _README = """\
 
     blanketflow init my.csv --target outcome -o config.yaml --force    # your own table in place of the example
     blanketflow run                                                    # ends with results/report.html
-    blanketflow run --profile slurm      # on a cluster, after filling in two lines of profiles/slurm/config.yaml
+    blanketflow run --profile slurm      # on a cluster: profiles/slurm/config.yaml says what it needs
 
 `snakemake --cores 4` runs it as well. `Snakefile` uses the workflow of the installed blanketflow as a module; rules of
 your own go there. `profiles/default` holds settings that every run needs.
 """
 
 
-def deploy(folder: Annotated[Path, typer.Argument(help="folder to write; it may exist")]) -> None:
+def deploy(
+    folder: Annotated[Path, typer.Argument(help="folder to write; it may exist")],
+    slurm: Annotated[bool, typer.Option("--slurm", help="for a Slurm cluster: check what it needs")] = False,
+) -> None:
     """Write a project folder.
 
     It has a config, a Snakefile that uses the installed workflow as a module, profiles, and a README.
     """
     from ..data.artefacts import write_text
     from ..workflow.packaged_files import workflow_file
+    from .snakemake_plugins import check_executor
 
+    if slurm:
+        check_executor("slurm")
     config = Path(workflow_file("config/config.yaml")).read_text(encoding="utf-8")
     texts = {"Snakefile": _SNAKEFILE, "config.yaml": config, "README.md": _README}
     standing = [name for name in (*texts, "profiles") if (folder / name).exists()]
@@ -135,4 +141,12 @@ def deploy(folder: Annotated[Path, typer.Argument(help="folder to write; it may 
     for name, text in texts.items():
         write_text(folder / name, text)
     show(f"Wrote {', '.join((*texts, 'profiles'))} into {folder}.")
-    show(f"Next:\n  cd {shlex.quote(str(folder))}\n  blanketflow run")
+    steps = [f"cd {shlex.quote(str(folder))}", "blanketflow run"]
+    if slurm:
+        steps[1:] = [
+            "fill in slurm_account and slurm_partition in profiles/slurm/config.yaml",
+            "blanketflow run --profile slurm",
+        ]
+        if shutil.which("sbatch") is None:
+            note("sbatch is not on this machine. Run it on the login node of the cluster.")
+    show("\n  ".join(["Next:", *steps]))

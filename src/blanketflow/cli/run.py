@@ -62,6 +62,7 @@ def _run(words: Sequence[str], plain: bool) -> int:
     check_is_no_config(next(iter(words), ""))
     arguments = snakemake_arguments(words)
     arguments.check_configs()
+    arguments.check_executor()
     folder = arguments.directory
     with folder_lock(folder) as hold:
         # Checked before live runs: a lock that appears later belongs to a run that has just started.

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..core.errors import ConfigError
 from ..workflow.packaged_files import workflow_file
 from .options import config_here
+from .snakemake_plugins import check_executor, executor_of
 
 #: Options with which Snakemake does not run jobs.
 _NO_JOBS = (
@@ -47,7 +48,8 @@ class SnakemakeArguments:
     """The arguments for Snakemake and their meaning.
 
     `words` are the arguments as passed on. `snakefile` is the file of the workflow, `configs` are in merge order,
-    `settings` has the keys set by ``--config``, and `directory` is the working directory.
+    `settings` has the keys set by ``--config``, and `directory` is the working directory. `executor` is the requested
+    one, and `profiles` are folders or files, the first of which go before the others.
     """
 
     words: tuple[str, ...]
@@ -55,6 +57,8 @@ class SnakemakeArguments:
     configs: tuple[Path, ...]
     settings: Mapping[str, str]
     directory: Path
+    executor: str = ""
+    profiles: tuple[Path, ...] = ()
 
     def command(self, *first: str) -> list[str]:
         """Return the command that runs Snakemake with some arguments before these."""
@@ -90,6 +94,12 @@ class SnakemakeArguments:
         if used.is_file() and used.resolve() == Path(workflow_file()).resolve():
             check_config_files(self.configs)
 
+    def check_executor(self) -> None:
+        """Raise `ConfigError` if the executor, of the command line or a profile, is not installed."""
+        executor, where = (self.executor, "") if self.executor else executor_of(self.profiles)
+        if executor:
+            check_executor(executor, where)
+
     def output_folder(self) -> Path:
         """Return the results folder from arguments and configs."""
         import yaml
@@ -111,6 +121,9 @@ def snakemake_arguments(words: Sequence[str]) -> SnakemakeArguments:
     parser.add_argument("--configfile", "--configfiles", nargs="+", type=Path, default=[])
     parser.add_argument("--config", "-C", nargs="*", default=[])
     parser.add_argument("--directory", "-d", type=Path, default=Path())
+    parser.add_argument("--executor", "-e", default="")
+    parser.add_argument("--profile", nargs="+", default=[os.environ.get("SNAKEMAKE_PROFILE", "none")])
+    parser.add_argument("--workflow-profile", default="profiles/default")
     named = parser.parse_known_args(words)[0]
     snakefile = named.snakefile or next((name for name in _SNAKEFILES if Path(name).is_file()), None)
     configs, added = named.configfile, []
@@ -123,12 +136,17 @@ def snakemake_arguments(words: Sequence[str]) -> SnakemakeArguments:
             added += [f"--configfile={configs[0]}"] if configs[0].name != "config.yaml" else []
     if not any(map(_CORES.match, words)):
         added = ["--cores", "all", *added]
+    asked = named.workflow_profile
+    profiles = [Path(place, name) for place in ("", Path(snakefile).parent) for name in (asked, f"profiles/{asked}")]
+    profiles += [path for name in named.profile for path in (Path(_profile(name)), *_places(name))]
     return SnakemakeArguments(
         (*added, *_with_profiles(words)),
         snakefile,
         tuple(configs or [named.directory / "config.yaml"]),
         dict(setting.partition("=")[::2] for setting in named.config),
         named.directory,
+        named.executor,
+        tuple(profiles),
     )
 
 
@@ -165,9 +183,7 @@ def _with_profiles(arguments: Sequence[str]) -> list[str]:
 
 
 def _profile(name: str) -> str:
-    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "snakemake")
-    known = [Path(name), *(Path(folder, name).expanduser() for folder in (own, *_PROFILES))]
-    if "/" in name or name == "none" or any(path.exists() for path in known):
+    if "/" in name or name == "none" or any(path.exists() for path in _places(name)):
         return name
     here = Path("profiles", name)
     if here.is_dir():
@@ -176,3 +192,9 @@ def _profile(name: str) -> str:
         return workflow_file(f"profiles/{name}")
     except ConfigError:
         return name  # Snakemake says what it looked for
+
+
+def _places(name: str) -> list[Path]:
+    """Return where Snakemake itself looks for a profile."""
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "snakemake")
+    return [Path(name), *(Path(folder, name).expanduser() for folder in (own, *_PROFILES))]
