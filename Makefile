@@ -1,6 +1,6 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
-.PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-extended test-all test-cluster \
-	test-faults test-versions fuzz soak lint audit sbom docs bench benchmark-answer calibrate error-control \
+.PHONY: help setup setup-test setup-bench setup-docs setup-audit setup-release run test test-extended test-all \
+	test-cluster test-faults test-versions fuzz soak lint audit sbom release-check docs bench benchmark-answer calibrate error-control \
 	error-control-packages papers clean
 
 VENV := .venv
@@ -50,6 +50,12 @@ $(VENV)/.installed-audit: $(VENV)/.installed envs/requirements-audit.lock
 	sh envs/install $(VENV) -r envs/requirements-audit.lock
 	touch $@
 
+setup-release: $(VENV)/.installed-release ## the same plus what checks a release
+
+$(VENV)/.installed-release: $(VENV)/.installed envs/requirements-release.lock
+	sh envs/install $(VENV) -r envs/requirements-release.lock
+	touch $@
+
 run: setup ## run config.yaml and print the blankets found
 	$(BIN)/blanketflow run --cores $(CORES) --quiet rules
 
@@ -89,6 +95,15 @@ audit: setup-audit ## known vulnerabilities of what is locked
 
 sbom: setup-audit ## write the bill of materials of a release: dist/sbom.json
 	envs/make-sbom $(BIN)
+
+release-check: setup-release ## build sdist and wheel twice with equal bytes, check their metadata, render the conda recipe
+	rm -rf build/release && mkdir -p build/release/elsewhere
+	$(BIN)/python -m hatchling build --directory build/release/first
+	git ls-files -z | xargs -0 cp --parents -t build/release/elsewhere # another folder, other times
+	cd build/release/elsewhere && umask 027 && $(abspath $(BIN))/python -m hatchling build --directory ../second
+	diff -r build/release/first build/release/second
+	$(BIN)/twine check --strict build/release/first/*
+	$(BIN)/python envs/render-recipe build/release/first/*.tar.gz >build/release/rendered-recipe.yaml
 
 lint: setup-test ## style of Python and Snakemake files
 	$(BIN)/ruff check src scripts envs tests studies docs

@@ -35,6 +35,7 @@ LOCKS = {
     "requirements-bench": ["build", "slurm", "test", "bench"],
     "requirements-docs": ["build", "slurm", "docs"],
     "requirements-audit": ["build", "slurm", "audit"],
+    "requirements-release": ["build", "slurm", "release"],
 }
 
 
