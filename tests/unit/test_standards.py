@@ -35,3 +35,37 @@ def test_an_action_by_tag_is_found(line, is_pinned):
     (item,) = (item for item in ITEMS if item.what == "actions pinned by digest")
     assert is_met(item, facts()._replace(workflows=f"      - uses: {line}\n")) == is_pinned
     assert is_met(item, facts())
+
+
+#: What the journal requires, in its order.
+SECTIONS = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]
+SECTIONS += ["AI usage disclosure", "Acknowledgements", "References"]
+
+
+def test_the_paper_has_the_sections_and_the_length_that_the_journal_asks_for():
+    text = (REPO / "paper/paper.md").read_text("utf-8").split("---\n", 2)[2]
+    assert re.findall("^# (.*)$", text, re.MULTILINE) == SECTIONS
+    assert 750 <= len(text.split()) <= 1750
+
+
+def test_the_paper_cites_its_references_and_names_files_that_exist():
+    text, references = ((REPO / f"paper/paper.{kind}").read_text("utf-8") for kind in ("md", "bib"))
+    assert set(re.findall(r"@([a-z]+\d*)", text)) == set(re.findall(r"^@\w+\{(\w+),$", references, re.MULTILINE))
+    named = re.findall(r"`((?:docs|studies|[A-Z]+\.md)[^`]*)`", text)
+    assert len(named) > 10
+    for path in named:
+        assert (REPO / path).exists(), path
+
+
+def test_the_paper_says_of_the_package_and_its_studies_what_the_pages_say():
+    def plain(path):
+        return " ".join(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", (REPO / path).read_text("utf-8")).split())
+
+    paper, others = plain("paper/paper.md"), plain("docs/beside-others.md")
+    counts = re.search(r"blankets and neighbours by (\d+) causal methods, features by (\d+) others", others)
+    assert "The package has {} causal methods and {} others.".format(*counts.groups()) in paper
+    studies = re.findall("<!-- (?!end)(.*?) -->", paper)
+    assert len(studies) == 4
+    for study in studies:
+        sentences = (re.search(f"<!-- {study} --> (.*?) \\([`t]", text)[1] for text in (plain("README.md"), paper))
+        assert len(set(sentences)) == 1, study  # the page.py of the study writes both
