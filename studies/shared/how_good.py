@@ -9,7 +9,7 @@ from studies.shared.page import ROOT, write
 
 
 def say(study: str, sentence: str, *, page: str, more: Sequence[str] = ()) -> None:
-    """Write a study's sentence into README.md and the paper with its page, and all its sentences into docs/how-good.md."""
+    """Write a study's sentence, with its page, into README.md and the paper, and all of them into docs/how-good.md."""
     for file, where, said in (
         ("README.md", f"[the study]({page})", [sentence]),
         ("docs/how-good.md", f"[the study](../{page})", [sentence, *more]),

@@ -43,3 +43,11 @@ use rule * from blanketflow
         ["--dry-run", "--cores", "1", "--snakefile", f"{PROJECT}/workflow/Snakefile"], tmp_path, environment()
     )
     assert direct.returncode == 0 and "results/report.html" in direct.stdout, direct.stdout
+
+
+def test_the_catalog_can_draw_the_rules(tmp_path):
+    """Its own command, in a copy of the folder that it looks for."""
+    shutil.copytree(PROJECT / ".test", tmp_path, dirs_exist_ok=True)
+    asked = ["--snakefile", f"{PROJECT}/workflow/Snakefile", "-c", "1", "-d", ".", "--forceall", "--rulegraph"]
+    done = run_snakemake(asked, tmp_path, environment())
+    assert done.returncode == 0 and 'label = "report"' in done.stdout, done.stdout
