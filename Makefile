@@ -96,13 +96,15 @@ audit: setup-audit ## known vulnerabilities of what is locked
 sbom: setup-audit ## write the bill of materials of a release: dist/sbom.json
 	envs/make-sbom $(BIN)
 
-release-check: setup-release ## build sdist and wheel twice with equal bytes, check their metadata, render the conda recipe
+release-check: setup-release ## build twice with equal bytes, check metadata and public names, render the conda recipe
 	rm -rf build/release && mkdir -p build/release/elsewhere
 	$(BIN)/python -m hatchling build --directory build/release/first
 	git ls-files -z | xargs -0 cp --parents -t build/release/elsewhere # another folder, other times
 	cd build/release/elsewhere && umask 027 && $(abspath $(BIN))/python -m hatchling build --directory ../second
 	diff -r build/release/first build/release/second
 	$(BIN)/twine check --strict build/release/first/*
+	PYTHONPATH=docs $(BIN)/python -m generate.public_names
+	git diff --exit-code tests/public_names.yaml # commit the names of the release
 	$(BIN)/python envs/render-recipe build/release/first/*.tar.gz >build/release/rendered-recipe.yaml
 
 lint: setup-test ## style of Python and Snakemake files
@@ -118,7 +120,6 @@ docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the 
 	PYTHONPATH=docs $(BIN)/python -m generate.advice
 	PYTHONPATH=docs $(BIN)/python -m generate.ci_tests
 	PYTHONPATH=docs $(BIN)/python -m generate.target_kinds
-	PYTHONPATH=docs $(BIN)/python -m generate.public_names
 	PYTHONPATH=docs $(BIN)/python -m generate.standards
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"

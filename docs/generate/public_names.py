@@ -1,6 +1,6 @@
 """The record of public names, tests/public_names.yaml: what no release may drop without a warning in the one before.
 
-`make docs` adds new names to it and removes none; tests/unit/test_deprecations.py compares it with what there is.
+`make release-check` adds the names of a release. tests/unit/test_deprecations.py compares it with what there is.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from blanketflow.reporting.tables import TABLES
 
 REPO = Path(__file__).parents[2]
 RECORD = REPO / "tests/public_names.yaml"
+CHANGELOG = REPO / "CHANGELOG.md"
 _ENTRY = re.compile(r"^\.\. auto(?:function|class):: (\S+)\n(?: +:members: ([\w, ]+)\n)?", re.MULTILINE)
 _HEAD = """\
 # Every public name: functions with their parameters, classes with their members, keys, options, commands, columns.
-# `make docs` adds new names. No name is removed by hand: GOVERNANCE.md says how a name is deprecated.
+# `make release-check` adds new names. GOVERNANCE.md says how a name is deprecated.
 """
 
 
@@ -73,7 +74,9 @@ def _within(name: str, members: str) -> list[str]:
 def complaints(
     record: Mapping[str, Any], present: Mapping[str, list[str]], changelog: str, tests: Mapping[str, str]
 ) -> list[str]:
-    """Return what is wrong with a record: names that are gone or new, deprecations without a warning or a release.
+    """Return what is wrong with a record: names that are gone, deprecations without a warning or a release.
+
+    Before the first release, names may go.
 
     Parameters
     ----------
@@ -89,15 +92,15 @@ def complaints(
 
     Examples
     --------
-    >>> gone = complaints({"names": {"config": ["folds", "seed"]}}, {"config": ["seed"]}, "", {})
+    >>> gone = complaints({"names": {"config": ["folds", "seed"]}}, {"config": ["seed"]}, "## 0.2", {})
     >>> gone[0].partition(":")[0]
     'config folds is gone'
     """
     named = {f"{place} {name}" for place, names in record["names"].items() for name in ("", *names)}
     there = {f"{place} {name}" for place, names in present.items() for name in ("", *names)}
     deprecated, removed = (record.get(state) or {} for state in ("deprecated", "removed"))
-    found = [f"{name.strip()} is gone: deprecate it first, for one release" for name in named - there - {*removed}]
-    found += [f"{name.strip()} is new: run make docs" for name in there - named]
+    gone = named - there - {*removed} if is_released(changelog) else ()
+    found = [f"{name.strip()} is gone: deprecate it first, for one release" for name in gone]
     found += [f"{name} is removed, but still there" for name in {*removed} & there]
     for name, entry in {**deprecated, **removed}.items():
         short = name.rpartition(" ")[2]
@@ -113,15 +116,26 @@ def complaints(
     return sorted(found)
 
 
+def is_released(changelog: str) -> bool:
+    """Return whether the changelog has a release.
+
+    Examples
+    --------
+    >>> is_released("## 0.2.0, not released yet")
+    False
+    """
+    return bool(re.search("^## (?!.*not released)", changelog, re.MULTILINE))
+
+
 def record() -> dict[str, Any]:
     """Return the record as it is committed."""
     return yaml.safe_load(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {"names": {}}
 
 
 def main() -> None:
-    """Add the names that there are to the record."""
-    known = record()
-    names, now = known["names"], present()
+    """Add the names that there are to the record; nothing was promised before the first release."""
+    known, now = record(), present()
+    names = known["names"] if is_released(CHANGELOG.read_text(encoding="utf-8")) else {}
     merged = {place: sorted({*names.get(place, ()), *now.get(place, ())}) for place in sorted({*names, *now})}
     text = yaml.safe_dump({**known, "names": merged}, default_flow_style=None, width=118, sort_keys=False)
     RECORD.write_text(_HEAD + text, encoding="utf-8")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from generate.public_names import CHANGELOG as FILE
 from generate.public_names import complaints, present, record
 
 REPO = Path(__file__).parents[2]
@@ -13,9 +14,9 @@ SEEN = {SEEING: 'with pytest.warns(FutureWarning, match="folds"):'}
 WAS = {"names": {"config": ["folds", "seed"]}}
 
 
-def test_every_public_name_is_recorded_and_none_is_gone():
+def test_no_public_name_of_a_release_is_gone():
     tests = {str(path.relative_to(REPO)): path.read_text("utf-8") for path in (REPO / "tests").rglob("test_*.py")}
-    assert complaints(record(), present(), (REPO / "CHANGELOG.md").read_text("utf-8"), tests) == []
+    assert complaints(record(), present(), FILE.read_text("utf-8"), tests) == []
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def test_every_public_name_is_recorded_and_none_is_gone():
         ({}, {"config": ["folds", "seed"]}, ""),
         ({}, {"config": ["seed"]}, "config folds is gone: deprecate it first"),
         ({}, {}, "config is gone"),
-        ({}, {"config": ["folds", "new", "seed"]}, "config new is new: run make docs"),
+        ({}, {"config": ["folds", "new", "seed"]}, ""),
         ({"removed": {"config folds": {"since": "0.3.0"}}}, {"config": ["seed"]}, ""),
         ({"removed": {"config folds": {"since": "0.3.0"}}}, {"config": ["folds", "seed"]}, "but still there"),
         ({"removed": {"config folds": {"since": "0.2.0"}}}, {"config": ["seed"]}, "not announced as deprecated"),
@@ -40,6 +41,10 @@ def test_every_public_name_is_recorded_and_none_is_gone():
 def test_a_name_goes_only_after_a_release_that_warned(more, there, expected):
     found = complaints(WAS | more, there, CHANGELOG, SEEN)
     assert expected in "; ".join(found) if expected else found == []
+
+
+def test_before_the_first_release_names_may_go():
+    assert complaints(WAS, {"config": ["seed"]}, "## 0.2.0, not released yet\n", {}) == []
 
 
 def test_the_release_that_warns_must_be_out_before_the_name_goes():

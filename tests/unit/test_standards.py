@@ -55,17 +55,3 @@ def test_the_paper_cites_its_references_and_names_files_that_exist():
     assert len(named) > 10
     for path in named:
         assert (REPO / path).exists(), path
-
-
-def test_the_paper_says_of_the_package_and_its_studies_what_the_pages_say():
-    def plain(path):
-        return " ".join(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", (REPO / path).read_text("utf-8")).split())
-
-    paper, others = plain("paper/paper.md"), plain("docs/beside-others.md")
-    counts = re.search(r"blankets and neighbours by (\d+) causal methods, features by (\d+) others", others)
-    assert "The package has {} causal methods and {} others.".format(*counts.groups()) in paper
-    studies = re.findall("<!-- (?!end)(.*?) -->", paper)
-    assert len(studies) == 4
-    for study in studies:
-        sentences = (re.search(f"<!-- {study} --> (.*?) \\([`t]", text)[1] for text in (plain("README.md"), paper))
-        assert len(set(sentences)) == 1, study  # the page.py of the study writes both
