@@ -2,8 +2,12 @@
 
 import os
 import sys
+from html import escape
 from pathlib import Path
+from typing import Any
 
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from blanketflow import __version__
@@ -36,7 +40,7 @@ numpydoc_show_class_members = False
 html_theme = "furo"
 html_title = f"blanketflow {release}"
 html_static_path = ["_static"]
-html_extra_path = ["llms.txt"]
+html_extra_path = ["llms.txt", "404.html"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
@@ -54,6 +58,7 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
     app.connect("source-read", _link_to_studies)
     app.connect("html-page-context", _add_chart)
+    app.connect("html-page-context", _say_where)
 
 
 def _add_chart(app: Sphinx, name: str, *_: object) -> None:
@@ -61,6 +66,21 @@ def _add_chart(app: Sphinx, name: str, *_: object) -> None:
     if name in ("ci-tests", "studies/calibration/index"):
         for script in ("vega.js", "rates-spec.js", "rates-chart.js"):
             app.add_js_file(script, loading_method="defer")
+
+
+def _say_where(app: Sphinx, name: str, template: str, context: dict[str, Any], page: nodes.document | None) -> None:
+    """Write the shelf and the list that a page is in above it."""
+    shelves = {
+        listed: shelf["caption"]
+        for shelf in app.env.tocs["index"].findall(addnodes.toctree)
+        for listed in shelf["includefiles"]
+    }
+    top = next((of for of in (name, f"{name.partition('/')[0]}/index") if of in shelves), None)
+    if page is not None and top is not None:
+        steps = [f'<a href="{context["pathto"]("index")}">{project}</a>', escape(shelves[top])]
+        if top != name:
+            steps.append(f'<a href="{context["pathto"](top)}">{escape(app.env.titles[top].astext())}</a>')
+        context["body"] = f'<nav class="where" aria-label="Where">{" &rsaquo; ".join(steps)}</nav>{context["body"]}'
 
 
 def _link_to_studies(app: Sphinx, name: str, source: list[str]) -> None:

@@ -22,8 +22,10 @@ TEXT = (REPO / "docs" / "index.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
 
 
-def test_the_readme_begins_with_the_same_commands():
-    assert "\n".join(["```", *COMMANDS[:3], "```"]) in README
+def test_the_readme_begins_with_a_clone_and_then_has_the_same_commands():
+    first, second = re.findall(r"```\n(.*?)\n```", README, re.DOTALL)[:2]
+    assert [line.partition("#")[0].strip() for line in first.splitlines()] == ["make run", "make test"]
+    assert second.splitlines() == COMMANDS[:3]
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def typed(tmp_path):
 @pytest.mark.extended
 def test_a_table_of_ones_own_ends_as_a_report(typed, tmp_path):
     install, *others = COMMANDS
-    assert install == "pip install blanketflow"
+    assert install.startswith("pip install . ")
     said = "".join(map(typed, others))
     assert "Report: results/my/report.html" in said and "Keep" in said
     assert "outcome" in (tmp_path / "results" / "my" / "report.html").read_text(encoding="utf-8")
