@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..core.printable import listed, printable
+from ..core.results import in_words
 from ..reporting.distribution_chart import drawn_values
-from ..reporting.formatting import BLUE, INK, ORANGE, ROLES, number
-from ..reporting.tables.result_table import reference_of
+from ..reporting.formatting import BLUE, INK, ROLES, number
+from ..reporting.picture import Row, picture_of
 
 if TYPE_CHECKING:
     from .blankets import Blankets
@@ -121,47 +122,6 @@ def _square(colour: str) -> Markup:
     return Markup('<span style="{};background:{}"></span>').format(style, colour)
 
 
-def curve(points: Sequence[tuple[float, float]], chosen: int, reference: float, across: str, up: str) -> Markup:
-    """Return a small SVG line chart with one marked point and a dashed line at `reference`.
-
-    Points are equally spaced and labelled with their x where it fits. `across` and `up` name the axes.
-    """
-    width, height, left, top, bottom = 460, 150, 58, 14, 38
-    heights = [y for _, y in points] + [reference]
-    low, high = min(heights), max(heights)
-    step = (width - left - 14) / max(len(points) - 1, 1)
-
-    def at(i: int) -> float:
-        return left + i * step
-
-    def rise(y: float) -> float:
-        return top + (height - top - bottom) * (1 - (y - low) / ((high - low) or 1.0))
-
-    every = max(1, math.ceil(len(points) * 26 / (width - left)))
-    label = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="11" fill="currentColor">{}</text>')
-    dash = Markup('<line x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}" stroke="currentColor" stroke-dasharray="4 3"/>')
-    line = Markup('<polyline points="{}" fill="none" stroke="{}" stroke-width="2"/>')
-    dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="{}" fill="{}"><title>{}: {}</title></circle>')
-    parts = [
-        dash.format(left, width, rise(reference), rise(reference)),
-        line.format(" ".join(f"{at(i):.1f},{rise(y):.1f}" for i, (_, y) in enumerate(points)), BLUE),
-        *(dot.format(at(i), rise(y), 3, BLUE, number(x), number(y)) for i, (x, y) in enumerate(points)),
-        dot.format(at(chosen), rise(points[chosen][1]), 6, ORANGE, *map(number, points[chosen])),
-        *(
-            label.format(at(i), height - bottom + 16, "middle", number(x))
-            for i, (x, _) in enumerate(points)
-            if i % every == 0
-        ),
-        label.format(left - 8, rise(high) + 4, "end", number(high)),
-        label.format(left - 8, rise(low) + 4, "end", number(low)) if high > low else Markup(""),
-        label.format((left + width) / 2, height - 4, "middle", across),
-    ]
-    style = "display:block;max-width:100%;height:auto;margin:.4em 0"
-    return Markup(
-        '<svg width="{}" height="{}" viewBox="0 0 {} {}" role="img" aria-label="{}" style="{}">{}</svg>'
-    ).format(width, height, width, height, f"{up} against {across}", style, Markup("").join(parts))
-
-
 # --- the results ------------------------------------------------------------------------------------------------------
 
 #: Columns of `features_of`.
@@ -229,24 +189,17 @@ def _unit(selector: MarkovBlanketSelector) -> Markup:
 
 
 def selected_html(found: Selected) -> str:
-    """Return the result of `select`: verdict, features, and the score against the number of features."""
-    rows, sizes = features_of(found.selector), found.alternatives
-    metric = str(found.scores["metric"].iloc[0])
-    n, d = len(rows), found.selector.n_features_in_
-    at, reference = reference_of(sizes)
-    drawn = curve(
-        list(zip(sizes["n_features"], sizes[metric], strict=True)),
-        int(sizes["chosen"].to_numpy().argmax()),
-        float(sizes[metric].iloc[at]),
-        f"number of features; dashed: {reference}, orange: kept",
-        metric,
-    )
+    """Return the result of `select`: the answer, the picture, and the rest of the verdict."""
+    n, d = len(found.features), found.selector.n_features_in_
+    stand_ins = {name: in_words(others, 1) for name, others in found.stand_ins.items()}
+    rows = [
+        Row(row["feature"], True, importance=row["importance"], role=row["role"], stand_ins=stand_ins.get(row["feature"], ""))
+        for row in features_of(found.selector)
+    ]
     return page(
         f"Keep {n} of {d} features" if n else "No feature is kept",
         paragraph(found.verdict),
-        _features(rows, folds=1),
-        _unit(found.selector) if rows else Markup(""),
-        paragraph(f"{metric} by cross-validation:") + drawn,
+        Markup("{}").format(picture_of(rows, found.selector.verdict_)),
     )
 
 

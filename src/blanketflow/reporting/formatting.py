@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -124,6 +125,26 @@ def some(names: Sequence[str], most: int) -> str:
     """Return the first names and the number of others."""
     more = len(names) - most
     return plain(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def shortened(name: str, width: int) -> str:
+    """Return a name cut in its middle to `width` characters, because names often differ at their ends.
+
+    >>> shortened("expression of BRCA1 in sample 17", 20)
+    'expression…sample 17'
+    """
+    if text_width(name) <= width:
+        return name
+    head = width // 2
+    start, end = name[:head], name[-(width - head - 1) :]
+    while text_width(start) + text_width(end) >= width and (start or end):
+        start, end = start[:-1], end[1:]
+    return f"{start}…{end}"
+
+
+def text_width(text: str) -> int:
+    """Return the width of a text in Latin characters; East Asian characters count as two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def linked(reference: str) -> Markup:

@@ -90,13 +90,13 @@ def notes(paths: Sequence[Path]) -> dict[str, list[str]]:
     return {dataset: [*own] for dataset, own in found.items()}
 
 
-def from_verdicts(paths: Sequence[Path], key: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return an entry of the verdicts of final searches by data set and selector, from folds.parquet."""
+def from_verdicts(paths: Sequence[Path], key: str = "") -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the verdicts of final searches, or an entry of them, by data set and selector, from folds.parquet."""
     found = {}
     for path in paths:
         ids = parse(path, ["folds"]).ids
-        told = read_provenance(path).extra.get("verdict", {}).get(key) if ids["split"] == FINAL else None
-        if told:
+        verdict = read_provenance(path).extra.get("verdict", {}) if ids["split"] == FINAL else {}
+        if told := verdict.get(key) if key else verdict:
             found[ids["dataset"], ids["selector"]] = told
     return found
 

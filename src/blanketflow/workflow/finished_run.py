@@ -65,6 +65,7 @@ def finished_run(
         targets=asked.get("targets", {}),
         searches=collect.searches(by_fold),
         stability_paths=collect.from_verdicts(by_fold, "paths"),
+        told=collect.from_verdicts(by_fold),
     )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from ..formatting import INK, ROLES, number
-from .placement import CHARACTER, in_order, shortened
+from ..formatting import INK, ROLES, number, shortened
+from .placement import CHARACTER, in_order
 from .theme import STEP, noted, rounded, tooltip
 
 _GRAPH_WIDTH = 700

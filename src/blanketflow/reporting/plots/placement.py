@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import altair as alt
 import pandas as pd
+
+from ..formatting import text_width
 
 #: Width of a character, height of a line, and gap between a point and its label, in pixels.
 CHARACTER, LINE, GAP = 6.6, 15.0, 8.0
@@ -61,26 +62,6 @@ def place_labels(
             taken.append(box)
         places.append(None if box is None else Place(side, box.height))
     return places
-
-
-def shortened(name: str, width: int) -> str:
-    """Return a name cut in its middle to `width` characters, because names often differ at their ends.
-
-    >>> shortened("expression of BRCA1 in sample 17", 20)
-    'expression…sample 17'
-    """
-    if text_width(name) <= width:
-        return name
-    head = width // 2
-    start, end = name[:head], name[-(width - head - 1) :]
-    while text_width(start) + text_width(end) >= width and (start or end):
-        start, end = start[:-1], end[1:]
-    return f"{start}…{end}"
-
-
-def text_width(text: str) -> int:
-    """Return the width of a text in Latin characters; East Asian characters count as two."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 # --- scales with positions known before drawing, so that labels can be placed; contents of an axis --------------------

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from ...data.findings.finding import SERIOUS
+from ...data.findings.finding import IN_WORDS, SERIOUS
 from ...data.splits import FINAL
-from ..formatting import NONE, count, distribution, fixed, mean_sd, number, plain, seconds, signed, some
+from ..formatting import NONE, count, distribution, fixed, mean_sd, number, plain, seconds, shortened, signed, some
 from ..formatting import ROLES as ROLES_AND_COLOURS
-from ..tables.answers import YES
+from ..picture import Picture, Point, Row, cut, picture_of
+from ..tables.answers import NOT_SHOWN, ONLY_ALL, YES
 from ..tables.blankets import confirmed_in_words
 from .html import Cell, Table, cells
 from .run import Run
@@ -23,6 +25,8 @@ from .run import Run
 ROLES = {role: label for role, (label, _) in ROLES_AND_COLOURS.items() if role != "member"}
 #: Largest number of features named with their roles.
 MOST_NAMED = 40
+#: Warnings on the first screen, and letters of each.
+MOST_LINES, _LINE = 3, 110
 #: Kinds of findings shown in addition to serious ones.
 _SHOWN = (*SERIOUS, "missing-marker", "few-rows", "imbalance", "weights")
 
@@ -42,6 +46,7 @@ class Headline:
     evidence: str = ""
     confirmed: str = ""
     learned: bool = False
+    doubtful: bool = False
     features: list[tuple[str, str]] = field(default_factory=list)
     n_more: int = 0
     roles_by: list[str] = field(default_factory=list)
@@ -61,6 +66,14 @@ class Headline:
     def rest(self) -> str:
         """The answer after its first sentence."""
         return self.answer[len(self.first) :].strip()
+
+    @property
+    def lines(self) -> list[str]:
+        """At most three warnings of one line each: doubtful searches, then findings, the serious first."""
+        said = [f"{IN_WORDS.get(f['kind'], f['kind'])}: {f['message']}" for f in self.serious]
+        said += ["The scores are not shown to be better than without any feature"] if self.doubtful else []
+        said += [f"search to distrust: {line}" for line in self.warnings]
+        return [shortened(line, _LINE) for line in said[:MOST_LINES]]
 
     @property
     def leaks(self) -> bool:
@@ -91,6 +104,7 @@ def headline(run: Run, dataset: str) -> Headline:
         answer.evidence,
         confirmed_in_words(run.confirmed(dataset, answer.selector)),
         answer.learned == YES and not any(finding["kind"] == "leakage" for finding in findings),
+        answer.learned in (NOT_SHOWN, ONLY_ALL),
         shown,
         max(0, len(listed) - MOST_NAMED),
         list(dict.fromkeys(roles[name][1] for name, _ in listed[:MOST_NAMED] if name in roles)),
@@ -131,6 +145,43 @@ def _warnings(run: Run, dataset: str) -> list[str]:
         own = run.rows(ended, selector=selector)
         found.append(f"{selector}: {own['status'].iloc[0]} on {count(len(own), 'split')}, {own['reason'].iloc[0]}")
     return found
+
+
+def picture(run: Run, dataset: str) -> Picture | str:
+    """Return the picture of the answer; empty without one. Its scores are those of the method, or of all selectors."""
+    answer = run.answer(dataset)
+    if answer is None or not answer.selector:
+        return ""
+    selector, blanket = answer.selector, run.blanket(dataset, answer.selector)
+    roles, n_folds = _roles(run, dataset), int(blanket["n_folds"].max()) if len(blanket) else 0
+    tested = run.confirmed(dataset, selector).set_index("feature")
+    kept = [
+        Row(
+            row.feature,
+            True,
+            row.frequency * n_folds if n_folds > 1 else 0,
+            n_folds,
+            row.importance,
+            role=roles.get(row.feature, (row.role,))[0],
+            stand_ins=row.stand_ins,
+        )
+        for row in blanket.itertuples()
+    ]
+    told, scored = run.told.get((dataset, selector), {}), run.scores(dataset)
+    if not told.get("ranked"):
+        members = run.rows(run.members, dataset=dataset, selector=selector, split=FINAL)
+        times = members.loc[~members["feature"].isin(set(blanket["feature"])), "feature"].value_counts()
+        others = [Row(name, False, int(n), n_folds) for name, n in sorted(times.items(), key=lambda of: (-of[1], of[0]))]
+        kept, n_more = cut(kept, others if n_folds > 1 else [])
+        told = {**told, "n_more": n_more}
+    card = run.method_cards.get(run.selectors[selector].get("method", selector))
+    meaning = card.means_by_importance if card is not None else ""
+    own = scored[(scored["metric"] == answer.metric) & (scored["model"] == answer.model)].set_index("selector")
+    ends = {"everything": own["mean"].get(run.baseline, math.nan), "nothing": own["mean"].get(run.nothing, math.nan)}
+    points = [
+        Point(row.n_features, row.mean, row.low, row.high, row.Index == selector, row.Index) for row in own.itertuples()
+    ]
+    return picture_of(kept, told, meaning, points=points, metric=answer.metric, is_curve=False, **ends)
 
 
 #: Largest number of names in a fact.

@@ -11,12 +11,14 @@ from markupsafe import Markup
 
 from ...core.cards import SURVIVAL, Card
 from ...data.splits import FINAL
-from ..formatting import NONE, count, fixed, linked, mean_sd, number, p_value, plain
+from ..formatting import NONE, count, fixed, linked, mean_sd, metric_name, number, p_value, plain, some
 from .html import Cell, Table, cells
 from .run import Run
 
 #: Largest number of named features of a union.
 MOST_NAMED = 40
+#: Names of features in a row of the table of data sets.
+_FEW_NAMED = 3
 
 
 def asked(run: Run) -> str:
@@ -57,6 +59,26 @@ def _result(run: Run, dataset: str, selector: str) -> Cell:
         )
     failed = len(run.rows(run.outcomes, dataset=dataset, selector=selector)) > 0
     return Cell(size or ("failed" if failed else NONE))
+
+
+def found(run: Run) -> Table:
+    """Return a table of the data sets: what is kept, the score with it, with all features and with none."""
+    rows = []
+    for dataset, card in run.cards.items():
+        answer, scores = run.answer(dataset), run.scores(dataset)
+        cell = Cell(str(card.get("name", dataset)))
+        if answer is None or not answer.selector:
+            rows.append([cell, Cell("no result"), *[Cell(NONE)] * 7])
+            continue
+        own = scores[(scores["metric"] == answer.metric) & (scores["model"] == answer.model)]
+        means = own.set_index("selector")["mean"].to_dict()
+        kept = Cell(f"{answer.n_features:,} of {card['n_features']:,}", value=answer.n_features)
+        shown = [Cell(fixed(means.get(s)), value=means.get(s)) for s in (answer.selector, run.baseline, run.nothing)]
+        names = run.blanket(dataset, answer.selector)["feature"].tolist()
+        said = Cell(answer.learned), Cell(some(names, _FEW_NAMED)), Cell(answer.warning)
+        rows.append([cell, kept, Cell(metric_name(answer.metric)), *shown, *said])
+    headers = ["data set", "features kept", "score", "with them", "with all", "with none", "learned", "names", "warning"]
+    return Table(headers, rows, text_columns=(2, 6, 7, 8))
 
 
 def without_features(run: Run) -> str:

@@ -39,6 +39,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         chart_config=html.as_json(plots.CONFIG),
         asked=overview.asked(run),
         summary=overview.summary(run),
+        found=overview.found(run),
         unions=overview.unions(run),
         sections=[_section(run, name, at) for at, name in enumerate(run.cards, start=1)],
         comparisons=overview.comparisons(run),
@@ -76,6 +77,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "key": name,
         "name": run.cards[name].get("name", name),
         "headline": headline(run, name),
+        "picture": dataset.picture(run, name),
         "facts": dataset.facts(
             run.cards[name], run.chosen_tests.get(name), run.unselective.get(name, ()), run.sampled.get(name, ())
         ),

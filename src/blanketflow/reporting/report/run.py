@@ -25,7 +25,8 @@ class Run:
     and reason if not ``ok``); `skipped` has pairs that were not run and why. `cards` and `selectors` (specs) are in
     display order; `method_cards` are those of methods, CI tests, further kinds of targets and models. `provenance` has
     versions, seed, platform and config. By data set and selector: `verdicts` of methods on their final answers,
-    `stability_paths`, and `searches` for `blanketflow.read_search`. By data set: `chosen_tests` for ``auto`` with the
+    `stability_paths`, `told` (the whole verdict of methods that judge sets), and `searches` for
+    `blanketflow.read_search`. By data set: `chosen_tests` for ``auto`` with the
     reason, `unselective` (a note on p-values) and `sampled` (searches on a sample). `targets` has the data set of each
     target, by the id of a data set with several.
     """
@@ -46,6 +47,7 @@ class Run:
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     searches: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     stability_paths: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    told: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def feature_group(self, dataset: str, selector: str, feature: str) -> str:
         """Return the group of a feature for a selector; empty if it has none."""

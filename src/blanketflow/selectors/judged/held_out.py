@@ -39,8 +39,8 @@ class Judged:
     `losses`, (n_candidates, n_losses, n_rows), are means over models of each row's held-out loss. For classes: error,
     and half the squared error of the probabilities (Brier) or the log-loss of calibrated ones; for numbers: squared
     error divided by the target's variance. `by_model` has each model's `score`, (n_candidates,), larger is better.
-    `frequency`, (n_candidates, d), is the share of rounds with a feature in the set, `log_ranks`, (d,), the mean
-    logarithm of ranks over rankings and rounds. `probabilities`, (n_candidates, n_models, n_classes, n_rows), are
+    `frequency`, (n_candidates, d), is the share of rounds with a feature in the set, `log_ranks`,
+    (n_rounds, d), the mean logarithm of ranks over the rankings of a round. `probabilities`, (n_candidates, n_models, n_classes, n_rows), are
     held-out ones, None unless the log-loss decides. `is_perfect`, (n_candidates,), is True if no model made an error.
     `metric` is from `yardstick`.
 
@@ -93,7 +93,7 @@ class Judged:
     def kept(self, counts: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the most frequent features of weighted sets with their frequency; ties go by mean rank."""
         frequency = np.round(counts @ self.frequency, 12)
-        order = by_mean_rank(self.log_ranks)
+        order = by_mean_rank(self.log_ranks.mean(axis=0))
         found = order[np.argsort(-frequency[order], kind="stable")][:size]
         return found, frequency[found]
 
@@ -256,7 +256,7 @@ class _Judging:
         self.losses: dict[Candidate, np.ndarray] = {}  # (models, losses, rows), summed over repeats
         self.counts: dict[Candidate, np.ndarray] = {}  # how often a feature was chosen
         self.rounds: dict[Candidate, int] = {}
-        self.ranks: dict[str, np.ndarray] = {}  # logarithms of ranks, summed over the rounds
+        self.ranks: dict[str, list[np.ndarray]] = {}  # logarithms of ranks in each round
 
     @property
     def n_rounds(self) -> int:
@@ -291,7 +291,7 @@ class _Judging:
             self.n_seen[this.held_out] += 1
             self.n_rankings += len(this.orders)
             for name, order in this.orders.items():
-                self.ranks[name] = self.ranks.get(name, 0.0) + log_ranks(order)
+                self.ranks.setdefault(name, []).append(log_ranks(order))
         for candidate, chosen in this.asked(self.alive, sizes).items():
             losses = this.known.get(np.sort(chosen).tobytes())
             if candidate not in this.done and losses is not None:
@@ -333,7 +333,7 @@ class _Judging:
             of_models.mean(axis=1),
             dict(zip(self._judge.panel, by_model.T, strict=True)),
             np.stack([self.counts[c] for c in candidates]) / n_rounds,
-            np.mean([self.ranks[name] for name in self.alive], axis=0) / n_rounds,
+            np.mean([self.ranks[name] for name in self.alive], axis=0),
             self._judge.metric,
             np.array([self._judge.classes is not None and not self.losses[c][:, 0].any() for c in candidates]),
             truth,

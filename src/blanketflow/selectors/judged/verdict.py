@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 from typing import Any
@@ -15,8 +15,8 @@ from .held_out import Judged
 from .judged_round import ALL, NONE
 from .yardstick import ERROR, LOG_LOSS, SPOKEN
 
-#: Number of features named in a sentence.
-MOST_NAMED = 12
+#: Number of features named in a sentence, and of those not kept that are told.
+MOST_NAMED, MOST_NEXT = 12, 3
 
 
 def verdict(
@@ -30,8 +30,8 @@ def verdict(
     """Return the sentence, the scores and the alternatives of a choice, as a dict.
 
     ``scores`` of each model, their mean, and the mean corrected for the choice, for the chosen set and all features;
-    ``best_model``; ``alternatives``, by number of features, with the best ranking, its score, log-loss where that
-    decides, and difference to all features (None if these were not evaluated); the rankings ``left_out``; and
+    ``best_model``; ``alternatives``, by number of features, with the best ranking, its score with its 95 %
+    interval over the rows, log-loss where that decides, and difference to all features (None if these were not evaluated); the rankings ``left_out``; and
     ``rests_on``: rows, complete and planned resamples, rankings and fits.
 
     `fewer` is the size of the smallest set that may be as good on these rows. `kept` has the share of resamples that
@@ -51,6 +51,7 @@ def verdict(
                 "ranking": ranking,
                 metric: float(scores[at]),
                 **({"log_loss": float(judged.losses[at, 0].mean())} if judged.metric == LOG_LOSS else {}),
+                **_interval(judged, at, float(scores[at])),
                 "difference": None if whole is None else float(scores[at] - scores[whole]),
                 "stability": float(judged.stability[at]),
                 "chosen": bool(at == chosen),
@@ -79,6 +80,40 @@ def verdict(
             "fits": judged.n_fits,
         },
     }
+
+
+def _interval(judged: Judged, at: int, score: float) -> dict[str, float | None]:
+    """Return the 95 % interval of a candidate's score over the rows; None for a score that is no mean over rows."""
+    losses = judged.losses[at, 0]
+    if judged.probabilities is not None or len(losses) < 2:
+        return {"low": None, "high": None}
+    half = float(1.96 * losses.std(ddof=1) / np.sqrt(len(losses)))
+    return {"low": score - half, "high": score + half}
+
+
+def ranked(judged: Judged, counts: np.ndarray, names: Sequence[str], kept: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the first features kept, and the next ones not kept, with frequency and importance in the resamples.
+
+    ``times`` is how often a feature was chosen, a mean over the sets that may be the answer; ``low`` and ``high`` are
+    the least and greatest importance in a resample.
+    """
+    found, _ = judged.kept(counts, len(kept) + MOST_NEXT)
+    frequency, among = counts @ judged.frequency, {names[j]: int(j) for j in range(len(names))}
+    others = [names[j] for j in found if names[j] not in kept]
+    shown = [among[name] for name in (*kept[:MOST_NAMED], *others[:MOST_NEXT]) if name in among]
+    importance, in_each = np.exp(-judged.log_ranks.mean(axis=0)), np.exp(-judged.log_ranks)
+    return [
+        {
+            "feature": names[j],
+            "kept": names[j] in kept,
+            "times": round(float(frequency[j] * judged.n_rounds), 6),
+            "of": judged.n_rounds,
+            "importance": round(float(importance[j]), 6),
+            "low": round(float(in_each[:, j].min()), 6),
+            "high": round(float(in_each[:, j].max()), 6),
+        }
+        for j in shown
+    ]
 
 
 def rests_on_in_words(rests_on: Mapping[str, int]) -> str:

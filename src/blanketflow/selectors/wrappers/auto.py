@@ -27,7 +27,7 @@ from ..judged.in_time import judged_in_time
 from ..judged.judged_round import NONE
 from ..judged.pace import Pace
 from ..judged.portfolio import Rows
-from ..judged.verdict import rests_on_in_words, verdict
+from ..judged.verdict import ranked, rests_on_in_words, verdict
 from ..judged.yardstick import AUTO, BY_GAIN, CHOICES
 from ..stand_ins import with_stand_ins
 
@@ -174,7 +174,7 @@ class Auto(Method):
         kept, frequency = judged.kept(counts, judged.sizes[chosen])
         first = np.argsort(~np.isin(kept, included), kind="stable")
         fits = first[np.cumsum(widths[kept[first]]) <= most]  # of several sets, some with smaller groups of features
-        importance = np.round(np.exp(-judged.log_ranks), 12)
+        importance = np.round(np.exp(-judged.log_ranks.mean(axis=0)), 12)
         whole = Rows(features, target, seed, pace.check_time, count_tests, problem.feature_groups, problem.search)
         role: dict[str, str] = {}
         if not judged.stopped:
@@ -192,6 +192,7 @@ class Auto(Method):
             steps, problem.finds_stand_ins = with_stand_ins(problem, steps), False
         how_often = {step.feature: step.statistic for step in steps}
         problem.verdict.update(self._verdict(judged, answers, nothing, chosen, how_often, whole))
+        problem.verdict["ranked"] = ranked(judged, counts, names, list(how_often))
         problem.verdict["budget"] = {"rows": judged.most_rows, "fits": judged.n_fits}
         if judged.stopped:
             problem.say("timeout", f"{rests_on_in_words(problem.verdict['rests_on'])}: {judged.stopped}")
