@@ -155,9 +155,3 @@ def test_an_inspection_shows_columns_findings_and_advice(table, tmp_path):
     assert 'drop=["<b>x", copy]' in leak
     assert drawn.tags.count("svg") == 2  # of the numbers
     assert "50 %" in drawn.words and {" a", " b"} < {*drawn.words}
-
-
-def test_a_curve_marks_the_choice_and_survives_equal_heights():
-    drawn = notebook.curve([(0, 0.5), (1, 0.5)], 1, 0.5, "<across>", "up")
-    assert read(str(drawn)).tags.count("circle") == 3 and "<across>" not in drawn
-    assert "nan" not in drawn

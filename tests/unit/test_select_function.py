@@ -41,8 +41,8 @@ def test_features_verdict_and_alternatives_say_the_same(wine, selected):
 def test_a_notebook_shows_the_verdict_the_features_and_a_curve(selected):
     page = selected._repr_html_()
     assert page.startswith('<div class="blanketflow"') and "95 % interval" in page
-    assert all(f">{name}</td>" in page for name in selected.features)
-    assert page.count("<circle") == len(selected.alternatives) + 1 and "roc_auc against number of features" in page
+    assert all(f">{name}</text>" in page for name in selected.features)
+    assert page.count("<circle") == len(selected.alternatives) + 1 and "ROC AUC against number of features" in page
     layers = selected.plot().to_dict()["layer"]  # Altair checks it
     assert [layer["mark"]["type"] for layer in layers] == ["rule", "line", "point", "point"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from ..core.errors import ConfigError, RowsNeeded, shown
 from ..core.limits import Limits, in_seconds
 from ..core.messages import SILENT, Teller, say_once
 from ..core.printable import printable
+from ..core.registry import look_up
 from ..core.results import StandIn, in_words, one_is_enough
 from ..core.table import COUNTS
 from ..data.column_roles import max_memory
@@ -154,6 +156,32 @@ class Selection:
     def several(self) -> bool:
         """Whether the method gave several answers."""
         return len(self.blankets) > 1 and not self.n_folds
+
+    def page(self, table: str) -> str:
+        """Return the answer as a page of HTML: sentence, picture, and warnings."""
+        from ..reporting.picture import Row, picture_of
+        from ..reporting.report.dataset import render_selected
+
+        rows = [
+            Row(
+                row["feature"],
+                True,
+                row["frequency"] * self.n_folds if self.n_folds else 0,
+                self.n_folds,
+                math.nan if row["importance"] is None else row["importance"],
+                role=row["role"],
+                stand_ins=in_words(others, 1),
+            )
+            for row, others in zip(self.blanket, self._stand_ins, strict=True)
+        ]
+        card = look_up("blanketflow.selectors", self.method, "method").card
+        n = f"{len(rows)} of {self.n_features} features"
+        sentence = self.sentence or (f"Keep these {n}." if rows else "No feature was found to depend on the target.")
+        more = [*filter(None, [self.one_is_enough, self.rests_on])]
+        title = f"{table}: {printable(self.target)}"
+        return render_selected(
+            title, sentence, picture_of(rows, self.verdict, card.means_by_importance), [*self.remarks, *self.notes], more
+        )
 
     def as_blanket(self, dataset: str) -> ExportedBlanket:
         """Return what is exported."""

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core.errors import ConfigError, shown
 from ..core.in_yaml import in_yaml
 from ..core.printable import redacted_text
-from .options import AsJson, DataSet, Table, Target, dataset_spec, files
+from .options import AsJson, DataSet, Table, Target, check_page, dataset_spec, files, write_page
 from .terminal import heading, note, show, show_json, show_table, width
 
 if TYPE_CHECKING:
@@ -49,8 +48,7 @@ def inspect(
     """
     from ..api.inspection import inspect_columns, inspect_table
 
-    if page is not None and page.suffix.lower() not in (".html", ".htm"):
-        raise ConfigError(f"--html is {shown(str(page))}, but must be a file to write that ends in .html.")
+    check_page(page)
     spec = dataset_spec(table, target, data_set or ())
     asked = _Asked(redacted_text(table), target, data_set or (), everything)
     columns = inspect_columns(spec, drawn=page is not None) if target is None else None
@@ -59,7 +57,7 @@ def inspect(
         return
     seen = inspect_table(spec)
     if page is not None:
-        _write(page, asked.page(seen))
+        write_page(page, asked.page(seen))
     if as_json:
         show_json(seen.as_dict())
     elif everything:
@@ -132,13 +130,6 @@ class _Asked:
 
 #: Findings that say how the table was read, in the first lines.
 _SAID = ("reading", "note", "missing-marker")
-
-
-def _write(path: Path, page: str) -> None:
-    from ..data.artefacts import write_text
-
-    write_text(path, page)
-    note(f"Wrote {path}.")
 
 
 def _name(table: str) -> str:
@@ -231,7 +222,7 @@ def _without_target(asked: _Asked, seen: Columns, page: Path | None, as_json: bo
             copies=[],
             commands=[("With a target, more can be said:", command)],
         )
-        _write(page, render_inspected(drawn))
+        write_page(page, render_inspected(drawn))
     if as_json:
         names = [target.name for target in targets]
         reasons = {target.name: target.reasons for target in targets}

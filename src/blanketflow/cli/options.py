@@ -75,6 +75,20 @@ def _ids(package: str, incomplete: str) -> list[str]:
     return [name for name in discover(package) if name.startswith(incomplete)]
 
 
+def check_page(page: Path | None) -> None:
+    """Raise an error if the page of ``--html`` is no file that ends in .html."""
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise ConfigError(f"--html is {shown(str(page))}, but must be a file to write that ends in .html.")
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page, and say so."""
+    from ..data.artefacts import write_text
+
+    write_text(path, page)
+    note(f"Wrote {path}.")
+
+
 def files(incomplete: str) -> list[str]:
     """Complete the path of a file."""
     folder, _, start = incomplete.rpartition("/")

@@ -14,7 +14,7 @@ from ..core.errors import ConfigError, closest
 from ..core.printable import redacted_text
 from ..core.registry import look_in
 from ..core.seeds import DEFAULT_SEED
-from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
+from .options import AsJson, DataSet, Seed, Table, Target, check_page, dataset_spec, files, method_ids, test_ids, write_page
 from .terminal import heading, heartbeat, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ def select(
     seed: Seed = DEFAULT_SEED,
     cores: Annotated[int, typer.Option(help="processes that share the work of auto; -1 for all cores", min=-1)] = -1,
     as_json: AsJson = False,
+    page: Annotated[
+        Path | None, typer.Option("--html", help="write the answer as a page to this file", autocompletion=files)
+    ] = None,
     to: Annotated[str | None, typer.Option("--export", help="print the blanket as csv, json or pipeline")] = None,
 ) -> None:
     """Find the features worth keeping, on all rows.
@@ -73,6 +76,7 @@ def select(
         of_run = " That form needs a finished run: use init, run and export --to." if to in OF_RUN else ""
         near = of_run or f" {closest(to, OF_BLANKET)}"
         raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(OF_BLANKET)}.{near}".rstrip())
+    check_page(page)
     look_in(Path())  # as beside a config
     dataset = dataset_spec(table, target, data_set or ())
     given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}
@@ -94,6 +98,8 @@ def select(
         found = find(dataset, asked, test, seed, cores, tell)
     for line in found.notes:
         note(line)
+    if page is not None:
+        write_page(page, found.page(redacted_text(table)))
     if to is not None:
         pour(OF_BLANKET[to](found.as_blanket(redacted_text(table))))
     elif as_json:

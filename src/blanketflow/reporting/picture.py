@@ -5,7 +5,8 @@ Two SVG images with inline styles, without scripts, for the report, notebooks an
 
 from __future__ import annotations
 
-import json
+import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -85,10 +86,20 @@ class Picture:
 
     def __html__(self) -> str:
         parts = [of for of in (_features(self), _scores(self)) if of]
-        rows = json.dumps({"features": _columns(Row, self.rows), "scores": _columns(Point, self.points)})
         style = "display:flex;flex-wrap:wrap;gap:.5em 2em;align-items:flex-start;margin:.8em 0;max-width:64em"
-        open_tag = Markup('<div class="picture" style="{}" data-rows="{}">').format(style, rows)
+        open_tag = Markup('<div class="picture" style="{}" data-csv="{}">').format(style, self.csv())
         return open_tag + Markup("").join(parts) + Markup("</div>") if parts else Markup("")
+
+
+    def csv(self) -> str:
+        """Return the numbers as CSV: the features, an empty line, and the scores by number of features."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        for of, rows in ((Row, self.rows), (Point, self.points)):
+            writer.writerow(column.name for column in fields(of))
+            writer.writerows([_cell(value) for value in astuple(row)] for row in rows)
+            writer.writerow([])
+        return text.getvalue().strip()
 
 
 def picture_of(
@@ -129,16 +140,15 @@ def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
     return tuple(math.nan if row.get(end) is None else row[end] for end in ("low", "high"))  # type: ignore[return-value]
 
 
-def _columns(of: type, rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return rows as columns for JSON, which has no NaN."""
-    names = [column.name for column in fields(of)]
-    cells = zip(*map(astuple, rows), strict=True) if rows else [()] * len(names)
-    finite = [[None if isinstance(c, float) and not math.isfinite(c) else c for c in column] for column in cells]
-    return dict(zip(names, finite, strict=True))
+def _cell(value: Any) -> Any:
+    """Return a cell of CSV: six digits, empty if unknown; text that a spreadsheet would compute is quoted."""
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@") else value
 
 
 def _svg(height: float, label: str, parts: Sequence[Markup]) -> Markup:
-    style = "flex:1 1 300px;min-width:0;max-width:30em;height:auto;font-family:sans-serif"
+    style = "flex:1 1 300px;min-width:0;max-width:440px;height:auto;font-family:sans-serif"
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {:.0f}" role="img" aria-label="{}" style="{}" '
         'font-size="12" fill="currentColor">{}</svg>'

@@ -16,6 +16,7 @@ from ..formatting import ROLES as ROLES_AND_COLOURS
 from ..picture import Picture, Point, Row, cut, picture_of
 from ..tables.answers import NOT_SHOWN, ONLY_ALL, YES
 from ..tables.blankets import confirmed_in_words
+from . import html
 from .html import Cell, Table, cells
 from .run import Run
 
@@ -51,6 +52,7 @@ class Headline:
     n_more: int = 0
     roles_by: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     serious: list[Mapping[str, Any]] = field(default_factory=list)
     other: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -73,12 +75,21 @@ class Headline:
         said = [f"{IN_WORDS.get(f['kind'], f['kind'])}: {f['message']}" for f in self.serious]
         said += ["The scores are not shown to be better than without any feature"] if self.doubtful else []
         said += [f"search to distrust: {line}" for line in self.warnings]
-        return [shortened(line, _LINE) for line in said[:MOST_LINES]]
+        return [shortened(line, _LINE) for line in (said + self.told)[:MOST_LINES]]
 
     @property
     def leaks(self) -> bool:
         """Whether leakage is suspected."""
         return any(finding["kind"] == "leakage" for finding in self.serious)
+
+
+def render_selected(title: str, sentence: str, picture: Picture, lines: Sequence[str], more: Sequence[str]) -> str:
+    """Return the page of one selection: sentence, picture, warnings and other lines. It loads nothing."""
+    said = Headline("", sentence, features=[(row.feature, "") for row in picture.rows], told=list(lines))
+    own = html.own()
+    first = {"headline": said, "picture": picture}
+    made = {"title": title, "policy": html.policy((own,)), "scripts": (own,), "s": first}
+    return html.environment().get_template("selected.html").render(**made, more=[*filter(None, [said.rest]), *more])
 
 
 def headline(run: Run, dataset: str) -> Headline:

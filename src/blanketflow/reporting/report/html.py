@@ -19,7 +19,7 @@ from ...data.findings.finding import IN_WORDS
 from ..formatting import count
 
 _PAGE = Path(__file__).parent / "page"
-_OWN = ("tables.js", "charts.js", "page.js")
+_OWN = ("tables.js", "charts.js", "save.js", "page.js")
 #: Characters that could end a script element or a line of JavaScript, with their escapes in JSON.
 _UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -99,10 +99,11 @@ def own() -> Markup:
 def policy(scripts: Iterable[str]) -> str:
     """Return the content security policy: only these scripts, and no network access.
 
-    Inline styles are allowed because Vega and the bars in tables need them.
+    Inline styles are allowed because Vega and the bars in tables need them, images as data because charts are saved as
+    PNG through one.
     """
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
-    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 # --- displayed tables: the text of each cell, and its value for sorting -----------------------------------------------

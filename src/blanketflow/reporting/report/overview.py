@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -11,14 +11,14 @@ from markupsafe import Markup
 
 from ...core.cards import SURVIVAL, Card
 from ...data.splits import FINAL
-from ..formatting import NONE, count, fixed, linked, mean_sd, metric_name, number, p_value, plain, some
+from ..formatting import NONE, count, fixed, linked, mean_sd, metric_name, number, p_value, plain, shortened, some
 from .html import Cell, Table, cells
 from .run import Run
 
 #: Largest number of named features of a union.
 MOST_NAMED = 40
-#: Names of features in a row of the table of data sets.
-_FEW_NAMED = 3
+#: Names of features in a row of the table of data sets, and letters of a text there.
+_FEW_NAMED, _SHORT = 3, 60
 
 
 def asked(run: Run) -> str:
@@ -68,17 +68,19 @@ def found(run: Run) -> Table:
         answer, scores = run.answer(dataset), run.scores(dataset)
         cell = Cell(str(card.get("name", dataset)))
         if answer is None or not answer.selector:
-            rows.append([cell, Cell("no result"), *[Cell(NONE)] * 7])
+            rows.append([cell, Cell("no result"), *[Cell(NONE)] * 6])
             continue
         own = scores[(scores["metric"] == answer.metric) & (scores["model"] == answer.model)]
         means = own.set_index("selector")["mean"].to_dict()
         kept = Cell(f"{answer.n_features:,} of {card['n_features']:,}", value=answer.n_features)
         shown = [Cell(fixed(means.get(s)), value=means.get(s)) for s in (answer.selector, run.baseline, run.nothing)]
+        shown[0] = replace(shown[0], detail=metric_name(answer.metric))
         names = run.blanket(dataset, answer.selector)["feature"].tolist()
-        said = Cell(answer.learned), Cell(some(names, _FEW_NAMED)), Cell(answer.warning)
-        rows.append([cell, kept, Cell(metric_name(answer.metric)), *shown, *said])
-    headers = ["data set", "features kept", "score", "with them", "with all", "with none", "learned", "names", "warning"]
-    return Table(headers, rows, text_columns=(2, 6, 7, 8))
+        warning = shortened(answer.warning.removeprefix("look at the table first: "), _SHORT)
+        said = Cell(answer.learned), Cell(shortened(some(names, _FEW_NAMED), _SHORT)), Cell(warning)
+        rows.append([cell, kept, *shown, *said])
+    headers = ["data set", "features kept", "with them", "with all", "with none", "learned", "names", "warning"]
+    return Table(headers, rows, text_columns=(5, 6, 7))
 
 
 def without_features(run: Run) -> str:

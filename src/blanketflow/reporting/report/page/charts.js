@@ -1,6 +1,6 @@
 // Draws charts when they come into view, and all charts before the page is printed.
 
-const chartConfig = JSON.parse(document.getElementById("chart-config").textContent);
+const chartConfig = JSON.parse(document.getElementById("chart-config")?.textContent ?? "{}");
 const figures = [...document.querySelectorAll("figure.chart")];
 const drawn = new WeakSet();
 // Widths in pixels: a page on which all charts fit, a panel with its axis, the names next to a chart, the narrowest chart.

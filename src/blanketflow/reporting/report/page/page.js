@@ -1,4 +1,4 @@
-// The page itself: light or dark, and everything open on paper.
+// The page itself: light or dark, charts that can be saved, and paper.
 
 /** Add the button that changes between light and dark. The choice is kept nowhere: a page from a file asks nothing. */
 function addThemeButton() {
@@ -12,26 +12,13 @@ function addThemeButton() {
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
   label();
-  document.querySelector("nav").append(button);
-}
-
-let opened = [];
-
-/** Open and draw all that is folded, for paper. */
-function unfold() {
-  opened.push(...document.querySelectorAll("details:not([open])"));
-  for (const details of opened) details.open = true;
-  return drawAllCharts();
-}
-
-function foldAgain() {
-  for (const details of opened) details.open = false;
-  opened = [];
+  document.querySelector("nav")?.append(button);
 }
 
 prepareTables();
 prepareCharts();
+document.querySelectorAll("figure.chart, .picture").forEach(addSaving);
 addThemeButton();
-addEventListener("beforeprint", unfold);
-addEventListener("afterprint", foldAgain);
-matchMedia("print").addEventListener("change", (media) => (media.matches ? unfold() : foldAgain()));
+// On paper what is folded stays folded: a reader opens what is to be printed.
+addEventListener("beforeprint", drawAllCharts);
+matchMedia("print").addEventListener("change", (media) => media.matches && drawAllCharts());

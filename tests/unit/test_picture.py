@@ -1,0 +1,54 @@
+"""The picture of an answer: what it says of features and scores, and that names stay text."""
+
+import csv
+import io
+import re
+
+from blanketflow.reporting.picture import MOST_ROWS, Picture, Point, Row, cut, picture_of
+from report_frames import HOSTILE, HOSTILE_FEATURE
+
+VERDICT = {
+    "scores": [{"metric": "accuracy"}],
+    "alternatives": [
+        {"n_features": 0, "ranking": "none", "accuracy": 0.5, "low": 0.4, "high": 0.6, "chosen": False},
+        {"n_features": 1, "ranking": "mim", "accuracy": 0.875, "low": 0.8, "high": 0.95, "chosen": True},
+        {"n_features": 3, "ranking": "all", "accuracy": 0.75, "low": None, "high": None, "chosen": False},
+    ],
+    "ranked": [
+        {"feature": "age", "kept": True, "times": 5, "of": 5, "importance": 0.9, "low": 0.8, "high": 1.0},
+        {"feature": HOSTILE, "kept": False, "times": 1.25, "of": 5, "importance": 0.4, "low": 0.3, "high": 0.5},
+    ],
+}
+
+
+def words(drawn):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", drawn.replace("&lt;", "‹").replace("&gt;", "›"))
+
+
+def test_a_row_says_frequency_role_and_stand_ins_in_whole_words():
+    drawn = picture_of([Row("age", True, role="spouse", stand_ins="years 0.97")], VERDICT).__html__()
+    assert {"age", "selected in 5 of 5 resamples", "spouse, stand-in: years 0.97"} <= {*words(drawn)}
+    assert {"Next, not chosen:", "selected in 1.2 of 5 resamples"} <= {*words(drawn)}
+    assert "Importance: 1: ranked first in every resample" in words(drawn)
+
+
+def test_the_scores_stand_between_all_and_none_with_the_choice_marked():
+    drawn = picture_of([Row("age", True)], VERDICT).__html__()
+    assert {"all features 0.750", "no feature 0.500", "accuracy on held-out rows (1: every row right)"} <= {*words(drawn)}
+    assert re.findall(r'r="(\d)" fill="(#\w+)"', drawn).count(("6", "#E69F00")) == 1 and drawn.count("<circle") == 3
+    assert drawn.count("<polygon") == 1 and "nan" not in drawn
+
+
+def test_names_are_text_and_numbers_are_there_to_be_saved():
+    drawn = Picture([Row(HOSTILE_FEATURE, True, 1, 5, 2.0)], [Point(1, 0.5, kept=True)], "r2")
+    assert HOSTILE_FEATURE not in drawn.__html__() and "<script" not in drawn.__html__()
+    head, row, _, points, _ = csv.reader(io.StringIO(drawn.csv()))
+    assert dict(zip(head, row, strict=True))["feature"] == HOSTILE_FEATURE and points[:2] == ["size", "score"]
+    formula = Picture([Row("=1+1", True)]).csv()
+    assert "'=1+1" in formula
+
+
+def test_most_rows_are_chosen_ones_and_the_others_are_counted():
+    rows, n_more = cut([Row(f"x{i}", True) for i in range(20)], [Row(f"z{i}", False) for i in range(9)])
+    assert len(rows) == MOST_ROWS and sum(row.kept for row in rows) == 6 and n_more == 14
+    assert Picture([]).__html__() == ""
