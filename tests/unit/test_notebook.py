@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import blanketflow as bf
-from blanketflow.api import notebook
 from blanketflow.api.inspection import inspect_table
 from blanketflow.plugins import Card, Method, Step
 

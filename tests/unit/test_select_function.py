@@ -42,7 +42,7 @@ def test_a_notebook_shows_the_verdict_the_features_and_a_curve(selected):
     page = selected._repr_html_()
     assert page.startswith('<div class="blanketflow"') and "95 % interval" in page
     assert all(f">{name}</text>" in page for name in selected.features)
-    assert page.count("<circle") == len(selected.alternatives) + 1 and "ROC AUC against number of features" in page
+    assert page.count("<circle") == len(selected.alternatives) and "ROC AUC against number of features" in page
     layers = selected.plot().to_dict()["layer"]  # Altair checks it
     assert [layer["mark"]["type"] for layer in layers] == ["rule", "line", "point", "point"]
 

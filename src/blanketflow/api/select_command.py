@@ -159,7 +159,7 @@ class Selection:
 
     def page(self, table: str) -> str:
         """Return the answer as a page of HTML: sentence, picture, and warnings."""
-        from ..reporting.picture import Row, picture_of
+        from ..reporting.picture import Row, next_steps, picture_of
         from ..reporting.report.dataset import render_selected
 
         rows = [
@@ -179,9 +179,9 @@ class Selection:
         sentence = self.sentence or (f"Keep these {n}." if rows else "No feature was found to depend on the target.")
         more = [*filter(None, [self.one_is_enough, self.rests_on])]
         title = f"{table}: {printable(self.target)}"
-        return render_selected(
-            title, sentence, picture_of(rows, self.verdict, card.means_by_importance), [*self.remarks, *self.notes], more
-        )
+        steps = next_steps({"n_rows": self.n_rows, "task": self.task}, self.verdict.get("ranked", ()))
+        picture = picture_of(rows, self.verdict, card.means_by_importance, next_steps=steps)
+        return render_selected(title, sentence, picture, [*self.remarks, *self.notes], more)
 
     def as_blanket(self, dataset: str) -> ExportedBlanket:
         """Return what is exported."""

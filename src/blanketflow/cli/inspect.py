@@ -13,7 +13,7 @@ import typer
 from ..core.in_yaml import in_yaml
 from ..core.printable import redacted_text
 from .options import AsJson, DataSet, Table, Target, check_page, dataset_spec, files, write_page
-from .terminal import heading, note, show, show_json, show_table, width
+from .terminal import heading, show, show_json, show_table, width
 
 if TYPE_CHECKING:
     from ..api.inspection import Columns, ColumnSummary, Inspection, Suitability

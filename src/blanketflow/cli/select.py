@@ -14,7 +14,19 @@ from ..core.errors import ConfigError, closest
 from ..core.printable import redacted_text
 from ..core.registry import look_in
 from ..core.seeds import DEFAULT_SEED
-from .options import AsJson, DataSet, Seed, Table, Target, check_page, dataset_spec, files, method_ids, test_ids, write_page
+from .options import (
+    AsJson,
+    DataSet,
+    Seed,
+    Table,
+    Target,
+    check_page,
+    dataset_spec,
+    files,
+    method_ids,
+    test_ids,
+    write_page,
+)
 from .terminal import heading, heartbeat, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..core.printable import printable
-from .formatting import BLUE, ORANGE, ROLES, count, fixed, metric_name, number, shortened
+from .formatting import BLUE, ORANGE, ROLES, fixed, metric_name, number, shortened
 
 #: The largest number of features in the picture, and of those among them that were not chosen.
 MOST_ROWS, MOST_OTHERS = 9, 3
@@ -83,13 +83,18 @@ class Picture:
     interval: str = ""
     is_curve: bool = True
     n_more: int = 0
+    next_steps: Sequence[str] = ()
 
     def __html__(self) -> str:
         parts = [of for of in (_features(self), _scores(self)) if of]
         style = "display:flex;flex-wrap:wrap;gap:.5em 2em;align-items:flex-start;margin:.8em 0;max-width:64em"
         open_tag = Markup('<div class="picture" style="{}" data-csv="{}">').format(style, self.csv())
-        return open_tag + Markup("").join(parts) + Markup("</div>") if parts else Markup("")
-
+        drawn = open_tag + Markup("").join(parts) + Markup("</div>") if parts else Markup("")
+        steps = [] if any(row.kept for row in self.rows) else [*map(printable, self.next_steps)]
+        items = Markup("").join(Markup("<li>{}</li>").format(step) for step in steps)
+        return drawn + (
+            Markup('<p>What to do next:</p><ul class="next">{}</ul>').format(items) if items else Markup("")
+        )
 
     def csv(self) -> str:
         """Return the numbers as CSV: the features, an empty line, and the scores by number of features."""
@@ -103,13 +108,18 @@ class Picture:
 
 
 def picture_of(
-    rows: Sequence[Row], verdict: Mapping[str, Any], importance: str = "", repeats: str = "folds", **more: Any
+    rows: Sequence[Row],
+    verdict: Mapping[str, Any],
+    importance: str = "",
+    repeats: str = "folds",
+    others: Sequence[Row] = (),
+    **more: Any,
 ) -> Picture:
-    """Return the picture of a blanket whose method tells scores by size and the next features, or neither."""
+    """Return the picture of a blanket; its method tells scores by size and the next features, or else `others`."""
     told = verdict.get("ranked") or []
     own = {row["feature"]: row for row in told}
     rows = [_told(row, own.get(row.feature)) for row in rows]
-    others = [Row(**row) for row in told if row["feature"] not in {row.feature for row in rows}]
+    others = [Row(**row) for row in told if row["feature"] not in {row.feature for row in rows}] or others
     shown, n_more = cut(rows, others)
     if told:
         importance, repeats = "1: ranked first in every resample", "resamples"
@@ -117,12 +127,32 @@ def picture_of(
     if alternatives := verdict.get("alternatives"):
         metric = verdict["scores"][0]["metric"]
         ends = {row["ranking"]: row[metric] for row in alternatives if row["ranking"] in ("none", "all")}
+        more["is_curve"] = True
         points = [
             Point(r["n_features"], r[metric], *_ends(r), kept=r["chosen"], name=r["ranking"]) for r in alternatives
         ]
         more |= {"points": points, "metric": metric.replace("_", "-")}
         more |= {"everything": ends.get("all", math.nan), "nothing": ends.get("none", math.nan)}
     return Picture(shown, importance=importance, repeats=repeats, n_more=n_more, **more)
+
+
+def next_steps(card: Mapping[str, Any], ranked: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """Return what to do where nothing was found: rows needed, columns to look at, other kinds of target."""
+    n_rows, task = card["n_rows"], card["task"]
+    names = ", ".join(row["feature"] for row in ranked[:MOST_OTHERS])
+    columns = f"Look at the columns that came first: {names}." if names else "Look at the columns"
+    look = "missing cells, labels written in several ways, and numbers read as text hide what they say"
+    kinds = {
+        "classification": "Use a finer target if there is one: a number or ordered classes say more than two labels.",
+        "regression": "Try another kind of target (target_kind): counts, shares, positive numbers and times to an "
+        "event have models of their own.",
+    }
+    other = "Check that the kind of target is right (target_kind), and that enough events or different values occur."
+    return [
+        f"Collect more rows: half the effect needs about {4 * n_rows:,} rows, four times the {n_rows:,} of now.",
+        f"{columns} {look[:1].upper() + look[1:]}." if names else f"{columns}: {look}. blanketflow inspect lists them.",
+        kinds.get(task, other),
+    ]
 
 
 def cut(kept: Sequence[Row], others: Sequence[Row]) -> tuple[list[Row], int]:
@@ -202,13 +232,17 @@ def _row(of: Picture, row: Row, at: float, top: float) -> list[Markup]:
     if more:
         parts.append(_text(_WIDTH, at + _LINE, shortened(more, room - len(name) - 3), "end", _QUIET))
     if row.of > 1:
-        parts.append(_text(0, at + 2 * _LINE + 1, f"selected in {number(round(row.times, 1), 1)} of {row.of} {of.repeats}"))
+        parts.append(
+            _text(0, at + 2 * _LINE + 1, f"selected in {number(round(row.times, 1), 1)} of {row.of} {of.repeats}")
+        )
     middle = at + 2 * _LINE - 3
     if row.importance == row.importance and top > 0:
         to = _BARS + (_WIDTH - _BARS) * min(max(row.importance / top, 0.0), 1.0)
         bar = '<rect x="{}" y="{:.1f}" width="{:.1f}" height="8" fill="{}" opacity="{}"/>'
         parts.append(
-            Markup(bar).format(_BARS, middle - 4, to - _BARS, colour if row.kept else "currentColor", 1 if row.kept else 0.4)
+            Markup(bar).format(  # noqa: S704 - our own words
+                _BARS, middle - 4, to - _BARS, colour if row.kept else "currentColor", 1 if row.kept else 0.4
+            )
         )
     if row.low == row.low and top > 0:
         low, high = (_BARS + (_WIDTH - _BARS) * min(max(end / top, 0.0), 1.0) for end in (row.low, row.high))
@@ -253,15 +287,17 @@ def _scores(of: Picture) -> Markup | None:
     if of.is_curve:
         around = [*((x(p.size), y(p.high)) for p in band), *((x(p.size), y(p.low)) for p in reversed(band))]
         drawn = '<polygon points="{}" fill="{}" opacity=".18"/>'
-        parts.append(Markup(drawn).format(" ".join(f"{a:.1f},{b:.1f}" for a, b in around), BLUE))
+        parts.append(Markup(drawn).format(" ".join(f"{a:.1f},{b:.1f}" for a, b in around), BLUE))  # noqa: S704 - our own words
         line = '<polyline points="{}" fill="none" stroke="{}" stroke-width="2"/>'
-        parts.append(Markup(line).format(" ".join(f"{x(p.size):.1f},{y(p.score):.1f}" for p in points), BLUE))
+        parts.append(Markup(line).format(" ".join(f"{x(p.size):.1f},{y(p.score):.1f}" for p in points), BLUE))  # noqa: S704 - our own words
     else:
         parts += [_line(x(p.size), y(p.low), x(p.size), y(p.high), 'opacity=".5"') for p in band]
     dot = '<circle cx="{:.1f}" cy="{:.1f}" r="{}" fill="{}"><title>{}</title></circle>'
     for p in sorted(points, key=lambda p: p.kept):
-        said = f"{p.name}: {count(1, 'feature') if p.size == 1 else number(p.size, 1) + ' features'}, {name} {fixed(p.score)}"
-        parts.append(Markup(dot).format(x(p.size), y(p.score), 6 if p.kept else 3, ORANGE if p.kept else BLUE, printable(said)))
+        said = f"{p.name}: {name} {fixed(p.score)} with {number(p.size, 1)} feature{'s' * (p.size != 1)}"
+        parts.append(
+            Markup(dot).format(x(p.size), y(p.score), 6 if p.kept else 3, ORANGE if p.kept else BLUE, printable(said))  # noqa: S704 - our own words
+        )
     every, last = math.ceil(len(sizes) * 30 / (_WIDTH - _LEFT)), -math.inf
     for place, size in enumerate(sizes):
         if place % every == 0 and x(size) - last > 24:

@@ -13,7 +13,7 @@ from ...data.findings.finding import IN_WORDS, SERIOUS
 from ...data.splits import FINAL
 from ..formatting import NONE, count, distribution, fixed, mean_sd, number, plain, seconds, shortened, signed, some
 from ..formatting import ROLES as ROLES_AND_COLOURS
-from ..picture import Picture, Point, Row, cut, picture_of
+from ..picture import Picture, Point, Row, next_steps, picture_of
 from ..tables.answers import NOT_SHOWN, ONLY_ALL, YES
 from ..tables.blankets import confirmed_in_words
 from . import html
@@ -165,7 +165,6 @@ def picture(run: Run, dataset: str) -> Picture | str:
         return ""
     selector, blanket = answer.selector, run.blanket(dataset, answer.selector)
     roles, n_folds = _roles(run, dataset), int(blanket["n_folds"].max()) if len(blanket) else 0
-    tested = run.confirmed(dataset, selector).set_index("feature")
     kept = [
         Row(
             row.feature,
@@ -178,13 +177,12 @@ def picture(run: Run, dataset: str) -> Picture | str:
         )
         for row in blanket.itertuples()
     ]
-    told, scored = run.told.get((dataset, selector), {}), run.scores(dataset)
-    if not told.get("ranked"):
+    told, scored, others = run.told.get((dataset, selector), {}), run.scores(dataset), []
+    if n_folds > 1 and not told.get("ranked"):
         members = run.rows(run.members, dataset=dataset, selector=selector, split=FINAL)
         times = members.loc[~members["feature"].isin(set(blanket["feature"])), "feature"].value_counts()
-        others = [Row(name, False, int(n), n_folds) for name, n in sorted(times.items(), key=lambda of: (-of[1], of[0]))]
-        kept, n_more = cut(kept, others if n_folds > 1 else [])
-        told = {**told, "n_more": n_more}
+        next_ones = sorted(times.items(), key=lambda of: (-of[1], of[0]))
+        others = [Row(name, False, int(n), n_folds) for name, n in next_ones]
     card = run.method_cards.get(run.selectors[selector].get("method", selector))
     meaning = card.means_by_importance if card is not None else ""
     own = scored[(scored["metric"] == answer.metric) & (scored["model"] == answer.model)].set_index("selector")
@@ -192,7 +190,10 @@ def picture(run: Run, dataset: str) -> Picture | str:
     points = [
         Point(row.n_features, row.mean, row.low, row.high, row.Index == selector, row.Index) for row in own.itertuples()
     ]
-    return picture_of(kept, told, meaning, points=points, metric=answer.metric, is_curve=False, **ends)
+    drawn = {"points": points, "metric": answer.metric, "is_curve": False, **ends}
+    return picture_of(
+        kept, told, meaning, others=others, next_steps=next_steps(run.cards[dataset], told.get("ranked", ())), **drawn
+    )
 
 
 #: Largest number of names in a fact.
@@ -258,8 +259,7 @@ MAX_FEATURES = 30
 class BlanketSection:
     """The final blanket of one selector.
 
-    `verdict` comes from its method, `importance` explains the measure, `has_winner` says whether the blanket is the set
-    of one fold, and `has_stand_ins` whether any feature has stand-ins.
+    `verdict` comes from its method, and `importance` explains the measure.
     """
 
     selector: str
@@ -269,8 +269,6 @@ class BlanketSection:
     more: list[str] = field(default_factory=list)
     verdict: str = ""
     importance: str = ""
-    has_winner: bool = False
-    has_stand_ins: bool = False
 
 
 def blankets(run: Run, dataset: str) -> list[BlanketSection]:
@@ -325,8 +323,6 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
         names[MAX_FEATURES:],
         verdict,
         _importance(run, selector, n_folds),
-        bool(run.rows(run.folds, dataset=dataset, selector=selector, split=FINAL)["chosen"].any()),
-        STAND_INS in columns,
     )
 
 

@@ -103,7 +103,8 @@ def policy(scripts: Iterable[str]) -> str:
     PNG through one.
     """
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
-    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    ours = f"script-src {hashes}; style-src 'unsafe-inline'; img-src data:"
+    return f"default-src 'none'; {ours}; base-uri 'none'; form-action 'none'"
 
 
 # --- displayed tables: the text of each cell, and its value for sorting -----------------------------------------------

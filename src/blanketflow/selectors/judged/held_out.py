@@ -40,8 +40,9 @@ class Judged:
     and half the squared error of the probabilities (Brier) or the log-loss of calibrated ones; for numbers: squared
     error divided by the target's variance. `by_model` has each model's `score`, (n_candidates,), larger is better.
     `frequency`, (n_candidates, d), is the share of rounds with a feature in the set, `log_ranks`,
-    (n_rounds, d), the mean logarithm of ranks over the rankings of a round. `probabilities`, (n_candidates, n_models, n_classes, n_rows), are
-    held-out ones, None unless the log-loss decides. `is_perfect`, (n_candidates,), is True if no model made an error.
+    (n_rounds, d), the mean logarithm of ranks over the rankings of a round. `probabilities`, (n_candidates, n_models,
+    n_classes, n_rows), are held-out ones, None unless the log-loss decides. `is_perfect`, (n_candidates,), is True if
+    no model made an error.
     `metric` is from `yardstick`.
 
     `gate` is None if stopped before this test, and `stopped` the reason, else empty. `n_rounds` of `n_planned` rounds

@@ -31,8 +31,8 @@ def verdict(
 
     ``scores`` of each model, their mean, and the mean corrected for the choice, for the chosen set and all features;
     ``best_model``; ``alternatives``, by number of features, with the best ranking, its score with its 95 %
-    interval over the rows, log-loss where that decides, and difference to all features (None if these were not evaluated); the rankings ``left_out``; and
-    ``rests_on``: rows, complete and planned resamples, rankings and fits.
+    interval over the rows, log-loss where that decides, and difference to all features (None if these were not
+    evaluated); the rankings ``left_out``; and ``rests_on``: rows, complete and planned resamples, rankings and fits.
 
     `fewer` is the size of the smallest set that may be as good on these rows. `kept` has the share of resamples that
     chose each feature.
