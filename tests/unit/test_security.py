@@ -19,6 +19,7 @@ LOOKED_AT = {
     ("src/blanketflow/cli/progress.py", "S603"): "starts Snakemake, by a list of words",
     ("src/blanketflow/data/download.py", "S310"): "the scheme is checked, also of every redirection",
     ("src/blanketflow/reporting/report/html.py", "S704"): "JSON without a sign of HTML; Vega; our own files",
+    ("src/blanketflow/reporting/picture.py", "S704"): "our own tags of SVG; names come in by format",
     ("envs/audit", "S603"): "starts pip-audit, by a list of words",
 }
 #: Modules that make code of what they read, or hand text to a shell, which ruff does not know all of.

@@ -41,8 +41,9 @@ class Selected:
         chosen features and with all, and their difference, by cross-validation. The row ``corrected`` is the mean
         corrected for the choice, with the interval of the difference (low, high).
     alternatives : DataFrame
-        One row per number of features that was judged: the best set's ranking, its score and its difference to all
-        features, its stability from 0 to 1, and whether it was chosen.
+        One row per number of features that was judged: the best set's ranking, its score with its 95 % interval over
+        the rows (low, high; missing for roc_auc), its difference to all features, its stability from 0 to 1, and
+        whether it was chosen.
     estimator : Pipeline or None
         Selection and the best model of the panel, fitted on all rows; None if no feature was kept. With
         ``missing="impute"`` its model takes medians of missing numbers, and missing labels as a level of their own.
