@@ -70,7 +70,7 @@ def test_what_is_too_large_for_a_look_is_no_reference():
     assert found.alternatives["n_features"].max() <= 32 and found.alternatives["difference"].isna().all()
     assert found.scores["all"].isna().all() and found.estimator is not None
     drawn = found.plot().to_dict()
-    assert drawn["title"]["text"] == "orange: kept; dashed: no feature" and "dashed: no feature" in found._repr_html_()
+    assert drawn["title"]["text"] == "orange: kept; dashed: no feature" and "no feature 0." in found._repr_html_()
     (line,) = drawn["datasets"][drawn["layer"][0]["data"]["name"]]
     assert line["score"] == pytest.approx(found.alternatives["r2"][0], abs=1e-3)
 

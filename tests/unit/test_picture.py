@@ -4,6 +4,7 @@ import csv
 import io
 import re
 
+from blanketflow.cli import main
 from blanketflow.reporting.picture import MOST_ROWS, Picture, Point, Row, cut, picture_of
 from report_frames import HOSTILE, HOSTILE_FEATURE
 
@@ -54,3 +55,15 @@ def test_most_rows_are_chosen_ones_and_the_others_are_counted():
     rows, n_more = cut([Row(f"x{i}", True) for i in range(20)], [Row(f"z{i}", False) for i in range(9)])
     assert len(rows) == MOST_ROWS and sum(row.kept for row in rows) == 6 and n_more == 14
     assert Picture([]).__html__() == ""
+
+
+def test_a_selection_writes_a_page_with_what_to_do_where_nothing_was_found(tmp_path):
+    table, page = tmp_path / "t.csv", tmp_path / "t.html"
+    table.write_text("a,b,y\n" + "\n".join(f"{i % 7},{i * 37 % 11},{i * 53 % 13}" for i in range(60)), "utf-8")
+    assert main(["select", str(table), "--target", "y", "--method", "iamb", "--html", str(page)]) == 0
+    text = page.read_text("utf-8")
+    assert "What to do next" in text and "four times the 60 of now" in text and "https:" not in text
+    method = "sklearn.feature_selection:SelectKBest"
+    options = ["--method", method, "--set", "k=1"]
+    assert main(["select", str(table), "--target", "y", *options, "--html", str(page)]) == 0
+    assert 'class="picture"' in page.read_text("utf-8")
