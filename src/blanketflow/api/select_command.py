@@ -27,10 +27,10 @@ from ..data.gene_sets import gene_sets_asked
 from ..data.missing_markers import markers_told
 from ..data.sources import read_source
 from ..reporting.export import ExportedBlanket
-from ..reporting.formatting import fixed, metric_name, number, signed
+from ..reporting.formatting import fixed, metric_name, number, signed, some
 from ..search.sample import Sample
 from ..search.search import Outcome, Search
-from ..selectors.judged.verdict import rests_on_in_words
+from ..selectors.judged.verdict import MOST_NAMED, rests_on_in_words
 from ..targets import get_target_kind
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import peek
@@ -174,13 +174,18 @@ class Selection:
             )
             for row, others in zip(self.blanket, self._stand_ins, strict=True)
         ]
-        card = look_up("blanketflow.selectors", self.method, "method").card
+        card = getattr(look_up("blanketflow.selectors", self.method, "method"), "card", None)
+        means = card.means_by_importance if card is not None else ""
         n = f"{len(rows)} of {self.n_features} features"
-        sentence = self.sentence or (f"Keep these {n}." if rows else "No feature was found to depend on the target.")
+        sentence = self.sentence or (
+            f"Keep {n}: {some([row.feature for row in rows], MOST_NAMED)}."
+            if rows
+            else "No feature was found to depend on the target."
+        )
         more = [*filter(None, [self.one_is_enough, self.rests_on])]
         title = f"{table}: {printable(self.target)}"
         steps = next_steps({"n_rows": self.n_rows, "task": self.task}, self.verdict.get("ranked", ()))
-        picture = picture_of(rows, self.verdict, card.means_by_importance, next_steps=steps)
+        picture = picture_of(rows, self.verdict, means, next_steps=steps)
         return render_selected(title, sentence, picture, [*self.remarks, *self.notes], more)
 
     def as_blanket(self, dataset: str) -> ExportedBlanket:
