@@ -5,6 +5,7 @@ import io
 import re
 
 from blanketflow.cli import main
+from blanketflow.core.results import StandIn, in_words
 from blanketflow.reporting.picture import MOST_ROWS, Picture, Point, Row, cut, picture_of
 from report_frames import HOSTILE, HOSTILE_FEATURE
 
@@ -27,8 +28,9 @@ def words(drawn):
 
 
 def test_a_row_says_frequency_role_and_stand_ins_in_whole_words():
-    drawn = picture_of([Row("age", True, role="spouse", stand_ins="years 0.97")], VERDICT).__html__()
-    assert {"age", "selected in 5 of 5 resamples", "spouse, stand-in: years 0.97"} <= {*words(drawn)}
+    others = in_words([StandIn("years", 0.97, 0.9, 1.0), StandIn("birth (1.0)", 0.9, 0.8, 1.0)])
+    drawn = picture_of([Row("age", True, role="member", stand_ins=others)], VERDICT).__html__()
+    assert {"age", "selected in 5 of 5 resamples", "member, or years, birth (1.0)"} <= {*words(drawn)}
     assert {"Next, not chosen:", "selected in 1.2 of 5 resamples"} <= {*words(drawn)}
     assert "Importance: 1: ranked first in every resample" in words(drawn)
 
@@ -53,7 +55,7 @@ def test_names_are_text_and_numbers_are_there_to_be_saved():
 
 def test_most_rows_are_chosen_ones_and_the_others_are_counted():
     rows, n_more = cut([Row(f"x{i}", True) for i in range(20)], [Row(f"z{i}", False) for i in range(9)])
-    assert len(rows) == MOST_ROWS and sum(row.kept for row in rows) == 6 and n_more == 14
+    assert len(rows) == MOST_ROWS and sum(row.kept for row in rows) == MOST_ROWS - 1 and n_more == 12
     assert Picture([]).__html__() == ""
 
 

@@ -300,6 +300,19 @@ def test_too_few_rows_are_refused():
         bf.Auto().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0])
 
 
+def test_the_answer_says_why_roles_were_not_found():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=[*"abc"])
+    budget = {"rows": 120, "fits": 400}
+    y = X["a"] + rng.normal(size=120) > 0
+    found = bf.Auto(budget=budget, random_state=0).fit(X, y)
+    assert "Roles were not" not in found.verdict_["sentence"]
+    short = budget | {"fits": found.verdict_["budget"]["fits"] - 1}
+    again = bf.Auto(budget=short, random_state=0).fit(X, y)
+    assert again.status_ == "ok" and set(again.roles_.values()) == {"member"}
+    assert "Roles were not found: the budget of" in again.verdict_["sentence"]
+
+
 def test_roles_are_of_a_search_that_follows_bends():
     for seed in range(3):
         z, u, v, w = np.random.default_rng(seed).normal(size=(4, 400))

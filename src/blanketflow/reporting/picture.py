@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
@@ -36,11 +37,16 @@ _ONE = {
     "quadratic-kappa": "full agreement",
 }
 _QUIET = 'opacity=".75"'
+#: Share and interval of a stand-in in words, for which a row has no room.
+_SHARE = re.compile(r" \d\.\d\d \(\d\.\d\d to \d\.\d\d\)")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A feature: chosen `times` of `of` (0 if unknown), importance with interval (NaN if unknown), and stand-ins."""
+    """A feature: chosen `times` of `of` (0 if unknown), importance with interval (NaN if unknown), and stand-ins.
+
+    The stand-ins are in words, as by `in_words`.
+    """
 
     feature: str
     kept: bool
@@ -157,7 +163,7 @@ def next_steps(card: Mapping[str, Any], ranked: Sequence[Mapping[str, Any]] = ()
 
 def cut(kept: Sequence[Row], others: Sequence[Row]) -> tuple[list[Row], int]:
     """Return the first features with some that were not chosen, and the number of chosen ones left out."""
-    others = others[:MOST_OTHERS]
+    others = others[: max(1, min(MOST_OTHERS, MOST_ROWS - len(kept)))]
     shown = kept[: MOST_ROWS - len(others)]
     return [*shown, *others], len(kept) - len(shown)
 
@@ -232,7 +238,8 @@ def _row(of: Picture, row: Row, at: float, top: float) -> list[Markup]:
     room = int(_WIDTH / _LETTER)
     name = shortened(printable(row.feature), room // 2)
     label, colour = ROLES.get(row.role, (row.role.replace("_", " "), BLUE))
-    more = ", ".join(filter(None, (label, f"stand-in: {row.stand_ins}" if row.stand_ins else "")))
+    instead = f"or {_SHARE.sub('', row.stand_ins)}" if row.stand_ins else ""
+    more = ", ".join(filter(None, (label.partition(",")[0], instead)))
     parts = [_text(0, at + _LINE, name, more='font-weight="600"')]
     if more:
         parts.append(_text(_WIDTH, at + _LINE, shortened(more, room - len(name) - 3), "end", _QUIET))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any
 
 import pandas as pd
 
 from ...data.findings.finding import IN_WORDS, SERIOUS
 from ...data.splits import FINAL
-from ..formatting import NONE, count, distribution, fixed, mean_sd, number, plain, seconds, shortened, signed, some
+from ..formatting import NONE, count, distribution, fixed, mean_sd, number, plain, seconds, signed, some
 from ..formatting import ROLES as ROLES_AND_COLOURS
 from ..picture import Picture, Point, Row, next_steps, picture_of
 from ..tables.answers import NOT_SHOWN, ONLY_ALL, YES
@@ -75,7 +76,7 @@ class Headline:
         said = [f"{IN_WORDS.get(f['kind'], f['kind'])}: {f['message']}" for f in self.serious]
         said += ["The scores are not shown to be better than without any feature"] if self.doubtful else []
         said += [f"search to distrust: {line}" for line in self.warnings]
-        return [shortened(line, _LINE) for line in (said + self.told)[:MOST_LINES]]
+        return [shorten(line, _LINE, placeholder=" …") for line in (said + self.told)[:MOST_LINES]]
 
     @property
     def leaks(self) -> bool:

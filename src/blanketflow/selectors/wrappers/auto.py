@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -177,9 +176,13 @@ class Auto(Method):
         importance = np.round(np.exp(-judged.log_ranks.mean(axis=0)), 12)
         whole = Rows(features, target, seed, pace.check_time, count_tests, problem.feature_groups, problem.search)
         role: dict[str, str] = {}
+        no_roles = ""
         if not judged.stopped:
-            with suppress(LimitReached), pace.fit("roles"):
-                role = roles_of(whole)
+            try:
+                with pace.fit("roles"):
+                    role = roles_of(whole)
+            except LimitReached as limit:
+                no_roles = f" Roles were not found: {limit}"
             judged = replace(judged, n_fits=pace.n_fits)
         for name in problem.included:
             role.setdefault(name, INCLUDED)
@@ -215,6 +218,7 @@ class Auto(Method):
             problem.verdict["sentence"] += f" Look at {', '.join(numbering)}: if {it} the rows, exclude that."
         if said := one_is_enough({step.feature: step.stand_ins for step in steps}):
             problem.verdict["sentence"] += f" {said}"
+        problem.verdict["sentence"] += no_roles
         return steps
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
