@@ -109,10 +109,17 @@ def _descend(products, at_zero, starts, steps, lambda1, lambda2, b, gradient, to
         points[done], gradients[done] = b, gradient
         if done == DEPTH:
             done = 0
+            reached = _objective(b, gradient, at_zero, starts, lambda1, lambda2)
             if _extrapolate(points, gradients, ahead, ahead_gradient):
-                reached = _objective(b, gradient, at_zero, starts, lambda1, lambda2)
-                if _objective(ahead, ahead_gradient, at_zero, starts, lambda1, lambda2) < reached:
-                    b[:], gradient[:] = ahead, ahead_gradient
+                extrapolated = _objective(ahead, ahead_gradient, at_zero, starts, lambda1, lambda2)
+                if extrapolated < reached:
+                    reached, b[:], gradient[:] = extrapolated, ahead, ahead_gradient
+            while True:  # copies in two groups: many sweeps move by equal small steps
+                ahead[:], ahead_gradient[:] = 2.0 * b - points[0], 2.0 * gradient - gradients[0]
+                farther = _objective(ahead, ahead_gradient, at_zero, starts, lambda1, lambda2)
+                if not farther < reached:
+                    break
+                reached, b[:], gradient[:] = farther, ahead, ahead_gradient
             points[0], gradients[0] = b, gradient
 
 

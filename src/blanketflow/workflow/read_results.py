@@ -174,7 +174,8 @@ def read_run(folder: str | Path, dataset: str | None = None, selector: str | Non
             others = ", ".join(run.present(run.tables["blankets"]))
             raise DataError(f"{folder} has no final blanket of {selector}. Name one of {others} with --selector.")
     itself = yaml.safe_load(Path(workflow_file("CITATION.cff")).read_text(encoding="utf-8"))
-    return ExportedRun(run, datasets, selector, itself, results.files([*run.cards]))
+    ended = results.at("provenance").stat().st_mtime
+    return ExportedRun(run, datasets, selector, itself, results.files([*run.cards]), ended)
 
 
 def _finished(folder: str | Path) -> Results:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .exported_run import ExportedRun
 
 METADATA = "ro-crate-metadata.json"
-#: The main entity, and the record of the run, whose time is that of its end.
-SNAKEFILE, PROVENANCE = "workflow/Snakefile", "provenance.json"
+#: The main entity.
+SNAKEFILE = "workflow/Snakefile"
 #: The paragraphs on methods.
 README = "README.md"
 _CONTEXT = ["https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run/context"]
@@ -68,7 +68,7 @@ def _graph(
     exported: ExportedRun, files: Mapping[str, bytes], asked: list[str], results: list[str]
 ) -> list[dict[str, Any]]:
     run, known = exported.run, exported.run.provenance
-    ended = datetime.fromtimestamp(int(exported.files[PROVENANCE].stat().st_mtime), UTC).isoformat()
+    ended = datetime.fromtimestamp(int(exported.ended), UTC).isoformat()
     tables = [_table(name, run.cards[name]) for name in run.cards]
     packages = [_software(name, version) for name, version in sorted(known["packages"].items())]
     itself = _software("blanketflow", known["blanketflow"]) | {

@@ -23,6 +23,7 @@ class ExportedRun:
 
     `datasets` are exported, with the set of `selector`, or else of the selector of each data set's answer. `itself` is
     the content of CITATION.cff. `files` are the results that can be given away, without rows of tables, by their names.
+    The run `ended` so many seconds after 1970-01-01 00:00 UTC.
     """
 
     run: Run
@@ -30,6 +31,7 @@ class ExportedRun:
     selector: str | None = None
     itself: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, Path] = field(default_factory=dict)
+    ended: float = 0.0
 
     def chosen(self, dataset: str) -> str:
         """Return the selector whose set is exported; empty if none has a result."""

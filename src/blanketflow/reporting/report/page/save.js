@@ -2,7 +2,7 @@
 
 /** Return the drawn images of a box as one SVG document beside each other, on white with black text. */
 function asSvg(box) {
-  const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const whole = document.createElementNS(box.querySelector("svg").namespaceURI, "svg");
   let [width, height] = [0, 0];
   for (const image of box.querySelectorAll("svg")) {
     const { width: own, height: high } = image.viewBox.baseVal;
