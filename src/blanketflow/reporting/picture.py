@@ -238,7 +238,8 @@ def _row(of: Picture, row: Row, at: float, top: float) -> list[Markup]:
     room = int(_WIDTH / _LETTER)
     name = shortened(printable(row.feature), room // 2)
     label, colour = ROLES.get(row.role, (row.role.replace("_", " "), BLUE))
-    instead = f"or {_SHARE.sub('', row.stand_ins)}" if row.stand_ins else ""
+    first, *others = _SHARE.split(row.stand_ins)
+    instead = f"or {first}{others[0] if len(others) == 1 else f' and {len(others) - 1} more'}" if others else ""
     more = ", ".join(filter(None, (label.partition(",")[0], instead)))
     parts = [_text(0, at + _LINE, name, more='font-weight="600"')]
     if more:

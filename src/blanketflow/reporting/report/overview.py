@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Any
 
 import pandas as pd
@@ -76,8 +77,8 @@ def found(run: Run) -> Table:
         shown = [Cell(fixed(means.get(s)), value=means.get(s)) for s in (answer.selector, run.baseline, run.nothing)]
         shown[0] = replace(shown[0], detail=metric_name(answer.metric))
         names = run.blanket(dataset, answer.selector)["feature"].tolist()
-        warning = shortened(answer.warning.removeprefix("look at the table first: "), _SHORT)
-        said = Cell(answer.learned), Cell(shortened(some(names, _FEW_NAMED), _SHORT)), Cell(warning)
+        warning = shorten(answer.warning.removeprefix("look at the table first: "), _SHORT, placeholder=" …")
+        said = Cell(answer.learned), Cell(some([shortened(name, _SHORT // 2) for name in names], _FEW_NAMED)), Cell(warning)
         rows.append([cell, kept, *shown, *said])
     headers = ["data set", "features kept", "with them", "with all", "with none", "learned", "names", "warning"]
     return Table(headers, rows, text_columns=(5, 6, 7))
