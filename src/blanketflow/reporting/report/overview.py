@@ -78,7 +78,8 @@ def found(run: Run) -> Table:
         shown[0] = replace(shown[0], detail=metric_name(answer.metric))
         names = run.blanket(dataset, answer.selector)["feature"].tolist()
         warning = shorten(answer.warning.removeprefix("look at the table first: "), _SHORT, placeholder=" …")
-        said = Cell(answer.learned), Cell(some([shortened(name, _SHORT // 2) for name in names], _FEW_NAMED)), Cell(warning)
+        named = some([shortened(name, _SHORT // 2) for name in names], _FEW_NAMED)
+        said = Cell(answer.learned), Cell(named), Cell(warning)
         rows.append([cell, kept, *shown, *said])
     headers = ["data set", "features kept", "with them", "with all", "with none", "learned", "names", "warning"]
     return Table(headers, rows, text_columns=(5, 6, 7))
