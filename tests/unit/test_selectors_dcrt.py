@@ -131,6 +131,34 @@ def test_the_linear_law_is_that_of_the_shrunken_correlations(n):
         assert covariances[owner] == pytest.approx(left[:, own].T @ left[:, own] / n)
 
 
+def test_with_an_estimated_law_products_count_as_those_of_fewer_rows():
+    rng, n, d = np.random.default_rng(4), 80, 12
+    X = rng.normal(size=(n, d))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = X[:, :4] @ np.full(4, 0.6) + rng.normal(size=n)
+    y -= y.mean()
+    left, found = left_of_features(X, np.arange(d))[0], dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d, penalty=0.7)
+    for j in range(d):
+        coefficients, rest = scaled_lasso(np.delete(X, j, axis=1), y, d, 0.7)
+        n_kept, cosine = np.count_nonzero(coefficients), left[:, j] @ rest / np.linalg.norm(left[:, j])
+        statistic = (n - n_kept / 2 - 1) * (cosine / np.linalg.norm(rest)) ** 2
+        assert n_kept > 1 and found[1][j] == pytest.approx(stats.chi2.sf(statistic, 1), rel=0.02)
+
+
+def test_the_estimated_law_rejects_a_true_null_about_as_often_as_it_says():
+    n_rejected = n_tested = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 40))
+        X[:, 1:] = 0.5 * X[:, :-1] + np.sqrt(0.75) * X[:, 1:]
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        y = X[:, ::4] @ np.full(10, 0.4) + rng.normal(size=150)
+        p = dcrt_p_values(X, np.arange(40), (y - y.mean())[:, np.newaxis], 40)[1]
+        null = np.arange(40) % 4 != 0
+        n_rejected, n_tested = n_rejected + (p[null] <= 0.05).sum(), n_tested + null.sum()
+    assert 0.04 < n_rejected / n_tested < 0.07
+
+
 def test_no_memory_of_all_pairs_of_columns_is_taken():
     X = np.random.default_rng(3).normal(size=(10, 2000))
     X = (X - X.mean(axis=0)) / X.std(axis=0)

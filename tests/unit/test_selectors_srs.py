@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import blanketflow as bf
@@ -67,6 +67,7 @@ def grouped(seed, n, sizes, n_targets=1):
     st.sampled_from([0.001, 0.02, 0.1, 0.5, 1.0]),
     st.integers(1, 3),
 )
+@example(192120, 6, [1, 2], 0.02, 0.02, 1)  # copies in two groups: 100,000 sweeps of equal small steps were too few
 def test_meets_the_optimality_conditions(seed, n, sizes, share1, share2, n_targets):
     X, Y = grouped(seed, n, sizes, n_targets)
     groups = np.repeat(np.arange(len(sizes)), sizes)

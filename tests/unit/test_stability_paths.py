@@ -67,5 +67,5 @@ def test_names_do_not_cover_each_other():
 def test_the_report_of_a_run_draws_them(table):
     asked = {"method": "stability-selection", "n_features": 3, "pairs": 3, "folds": 0}
     run = bf.compare(*table, {"stable": asked, "all": {"method": "all"}}, models=["tree"], evaluation=2).run
-    assert list(run.stability_paths) == [("table", "stable")]
+    assert [ids for ids, told in run.told.items() if "paths" in told] == [("table", "stable")]
     assert "table/stability-paths/stable" in charts(run)

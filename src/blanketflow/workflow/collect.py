@@ -90,13 +90,12 @@ def notes(paths: Sequence[Path]) -> dict[str, list[str]]:
     return {dataset: [*own] for dataset, own in found.items()}
 
 
-def from_verdicts(paths: Sequence[Path], key: str = "") -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the verdicts of final searches, or an entry of them, by data set and selector, from folds.parquet."""
+def final_verdicts(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the verdicts of final searches by data set and selector, from folds.parquet."""
     found = {}
     for path in paths:
         ids = parse(path, ["folds"]).ids
-        verdict = read_provenance(path).extra.get("verdict", {}) if ids["split"] == FINAL else {}
-        if told := verdict.get(key) if key else verdict:
+        if ids["split"] == FINAL and (told := read_provenance(path).extra.get("verdict")):
             found[ids["dataset"], ids["selector"]] = told
     return found
 
@@ -247,6 +246,8 @@ def tabulate(
         scores=scores(scored, asked["selectors"], n_parts),
         targets=asked.get("targets", {}),
         observed=observed(evaluation_paths),
-        discoveries=from_verdicts(fold_paths, "discoveries"),
+        discoveries={
+            ids: told["discoveries"] for ids, told in final_verdicts(fold_paths).items() if told.get("discoveries")
+        },
     )
     return {name: table.make(found) for name, table in TABLES.items()}

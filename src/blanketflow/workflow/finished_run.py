@@ -64,8 +64,7 @@ def finished_run(
         sampled=_sampled(by_fold),
         targets=asked.get("targets", {}),
         searches=collect.searches(by_fold),
-        stability_paths=collect.from_verdicts(by_fold, "paths"),
-        told=collect.from_verdicts(by_fold),
+        told=collect.final_verdicts(by_fold),
     )
 
 

@@ -72,7 +72,7 @@ def _of_blanket(run: Run, dataset: str, selector: str) -> Iterator[tuple[str, An
         target = str(run.cards[dataset]["target"]["name"])
         shown = blanket[["feature", "role", "importance", "frequency"]]
         yield f"blanket/{selector}", plots.blanket_graph(shown, target)
-    paths = run.stability_paths.get((dataset, selector))
+    paths = run.told.get((dataset, selector), {}).get("paths")
     if paths and paths["shares"]:
         yield f"stability-paths/{selector}", plots.stability_paths(paths, set(blanket["feature"]))
     folds = run.rows(run.folds, dataset=dataset, selector=selector, split=FINAL)

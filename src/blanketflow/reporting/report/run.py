@@ -24,11 +24,10 @@ class Run:
     split: `folds` (fold, size, chosen), `members` (fold and feature of each fold's set) and `outcomes` (stage, status
     and reason if not ``ok``); `skipped` has pairs that were not run and why. `cards` and `selectors` (specs) are in
     display order; `method_cards` are those of methods, CI tests, further kinds of targets and models. `provenance` has
-    versions, seed, platform and config. By data set and selector: `verdicts` of methods on their final answers,
-    `stability_paths`, `told` (the whole verdict of methods that judge sets), and `searches` for
-    `blanketflow.read_search`. By data set: `chosen_tests` for ``auto`` with the
-    reason, `unselective` (a note on p-values) and `sampled` (searches on a sample). `targets` has the data set of each
-    target, by the id of a data set with several.
+    versions, seed, platform and config. By data set and selector: `verdicts` of methods on their final answers, in
+    words, `told` (the same with all numbers), and `searches` for `blanketflow.read_search`. By data set: `chosen_tests`
+    for ``auto`` with the reason, `unselective` (a note on p-values) and `sampled` (searches on a sample). `targets` has
+    the data set of each target, by the id of a data set with several.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -46,7 +45,6 @@ class Run:
     sampled: Mapping[str, Sequence[str]] = field(default_factory=dict)
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     searches: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
-    stability_paths: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     told: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def feature_group(self, dataset: str, selector: str, feature: str) -> str:
