@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from blanketflow.ci import multiple_testing
 from blanketflow.core.cards import Card
 from blanketflow.core.registry import discover
-from blanketflow.reporting.export.bibtex import Bibliography, references
+from blanketflow.reporting.export.bibtex import CORRECTIONS, Bibliography, references
 from blanketflow.reporting.export.latex_text import in_latex
 
 REPO = Path(__file__).parents[2]
@@ -107,6 +108,12 @@ def test_every_card_with_a_reference_has_an_entry_and_no_doi_is_lost():
         said = [doi.rstrip(".,;") for doi in re.findall(r"\b10\.\d{4,}/\S+", card.reference)]
         assert all(f"doi = {{{doi}}}" in text for doi in said), card.id
     assert "10.1002/(SICI)1099-1255(199611)11:6<619::AID-JAE418>3.0.CO;2-1" in WHOLE.text([CARDS["share"]], ITSELF)
+
+
+def test_the_papers_of_corrections_have_entries():
+    assert set(CORRECTIONS) < set(multiple_testing.CORRECTIONS)
+    text = WHOLE.text([], ITSELF, corrections=CORRECTIONS)
+    assert all(f"doi = {{10.{of}}}" in text for of in ("1111/j.2517-6161.1995.tb02031.x", "1214/aos/1013699998"))
 
 
 def test_a_key_names_one_paper_whatever_was_used():

@@ -23,7 +23,8 @@ def compared(selectors, **options):
 
 @pytest.fixture(scope="module")
 def exported():
-    selectors = {"gs": bf.GS(alpha=0.01, ci_test="fisher-z"), "mim": bf.MIM(n_features=2), "all": bf.All()}
+    gs = bf.GS(alpha=0.01, ci_test="fisher-z", correction="bh")
+    selectors = {"gs": gs, "mim": bf.MIM(n_features=2), "all": bf.All()}
     return compared(selectors, evaluation=2, folds=0, missing=np.nan)
 
 
@@ -39,6 +40,7 @@ def test_what_ran_is_said_with_its_settings(text, exported):
     assert 'has 120 rows and 4 features. Its target is "state" (classification).' in text
     assert "Its 6 missing cells were replaced by the median or the most frequent label of the training rows." in text
     assert "Selector gs is grow-shrink (GS) [@margaritis1999bayesian] with alpha = 0.01 (default 0.05)" in text
+    assert "correction = bh [@benjamini1995controlling] (default none)" in text
     assert "It tested conditional independence by Fisher's z test [@fisher1924distribution]" in text
     assert "It searched all training rows once." in text
     assert "with n_features = 2 (default 10)" in text and "It measured dependence by " in text
@@ -62,7 +64,7 @@ def test_nothing_is_said_that_did_not_run():
     exported = compared({"iamb": bf.IAMB(max_tests=1)}, evaluation=0, folds=3)
     text = OF_RUN["methods"](exported)
     assert "No model was scored." in text and "missing cell" not in text and "For comparison" not in text
-    assert "false discovery" not in text
+    assert "false discovery" not in text and "benjamini" not in OF_RUN["bibtex"](exported)
     assert "It searched 3 times, each time in the rows of all but one fold of 3" in text
     assert "A search was limited to 1 test." in text
     assert "This test was chosen automatically: " in text

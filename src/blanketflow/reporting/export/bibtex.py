@@ -188,6 +188,13 @@ def _entry(kind: str, key: str, said: Mapping[str, str]) -> str:
 
 # --- the bibliography of some cards -----------------------------------------------------------------------------------
 
+#: The papers of the values of the option `correction`, which are cited where it is set to them.
+CORRECTIONS = {
+    "bh": "Benjamini, Hochberg (1995) Controlling the false discovery rate: a practical and powerful approach to "
+    "multiple testing, JRSS B 57(1), 289-300, doi:10.1111/j.2517-6161.1995.tb02031.x",
+    "by": "Benjamini, Yekutieli (2001) The control of the false discovery rate in multiple testing under dependency, "
+    "Annals of Statistics 29(4), 1165-1188, doi:10.1214/aos/1013699998",
+}
 #: The key of blanketflow's own entry.
 ITSELF = "blanketflow"
 
@@ -216,12 +223,20 @@ class Bibliography:
         is_cited = card.reference not in ("", "none")
         return list(dict.fromkeys(paper.key for paper in self.papers(card))) or ([card.id] if is_cited else [])
 
-    def text(self, cards: Sequence[Card], itself: Mapping[str, Any], unknown: Sequence[str] = ()) -> str:
-        """Return the entries of some cards by key, and of blanketflow, whose CITATION.cff is `itself`.
+    def text(
+        self,
+        cards: Sequence[Card],
+        itself: Mapping[str, Any],
+        unknown: Sequence[str] = (),
+        corrections: Iterable[str] = (),
+    ) -> str:
+        """Return the entries of cards and `CORRECTIONS` by key, and of blanketflow, whose CITATION.cff is `itself`.
 
         `unknown` are classes of other packages, of which a comment says that they have no entry.
         """
-        entries = {paper.key: paper.entry() for card in cards for paper in self.papers(card)}
+        used = [paper for card in cards for paper in self.papers(card)]
+        used += [paper for name in corrections for paper in references(CORRECTIONS[name])]
+        entries = {paper.key: paper.entry() for paper in used}
         for card in cards:
             if not self.papers(card) and self.keys(card):
                 said = {"title": in_latex(card.name), "note": in_latex(card.reference)}
@@ -248,4 +263,5 @@ def _itself(cff: Mapping[str, Any]) -> str:
 def as_bibtex(exported: ExportedRun) -> str:
     """Return the entries of what a run used, and of blanketflow."""
     cards, unknown = exported.used()
-    return Bibliography(exported.run.method_cards.values()).text(cards, exported.itself, unknown)
+    corrections = {exported.run.selectors[name].get("correction") for name in exported.searched} & CORRECTIONS.keys()
+    return Bibliography(exported.run.method_cards.values()).text(cards, exported.itself, unknown, corrections)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BlanketflowError
@@ -10,7 +10,7 @@ from ...core.printable import printable
 from ...core.registry import look_up
 from ...core.rows import LEAVE_GROUP_OUT
 from ..formatting import count, metric_name, plain
-from .bibtex import ITSELF, Bibliography
+from .bibtex import CORRECTIONS, ITSELF, Bibliography, references
 
 if TYPE_CHECKING:
     from .exported_run import ExportedRun
@@ -38,6 +38,15 @@ def as_methods(exported: ExportedRun) -> str:
     told = _Told(exported)
     parts = [told.software(), told.data(), *told.selection(), told.evaluation(), told.troubles()]
     return "\n\n".join(printable(part) for part in parts if part) + "\n"
+
+
+def _citation(keys: Iterable[str]) -> str:
+    said = "; ".join(f"@{key}" for key in keys)
+    return f" [{said}]" if said else ""
+
+
+def _of_correction(name: str) -> str:
+    return _citation(paper.key for paper in references(CORRECTIONS.get(name, "")))
 
 
 class _Told:
@@ -142,8 +151,7 @@ class _Told:
 
     def _cited(self, name: str) -> str:
         card = self.run.method_cards.get(name)
-        keys = self._bibliography.keys(card) if card else []
-        return f" [{'; '.join(f'@{key}' for key in keys)}]" if keys else ""
+        return _citation(self._bibliography.keys(card) if card else [])
 
     def _set_to(self, room: str, name: str, said: Mapping[str, Any]) -> str:
         """Return the options that differ from their defaults, and those that matter, after "with"."""
@@ -153,7 +161,8 @@ class _Told:
             usual = {}
         given = {key: value for key, value in said.items() if key in usual}
         shown = [
-            f"{key} = {plain(value)}" + (f" (default {plain(usual[key])})" if value != usual[key] else "")
+            f"{key} = {plain(value)}{_of_correction(value) if key == 'correction' else ''}"
+            + (f" (default {plain(usual[key])})" if value != usual[key] else "")
             for key, value in given.items()
             if value != usual[key] or key in _MATTER
         ]

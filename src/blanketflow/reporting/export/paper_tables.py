@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from ...core.printable import printable
-from ..formatting import NONE, ROLES, count, interval, mean_sd, metric_name, number, signed
+from ..formatting import NONE, ROLES, count, interval, mean_sd, metric_name, number, plain, signed
 from .latex_text import in_latex
 
 if TYPE_CHECKING:
@@ -18,13 +18,20 @@ if TYPE_CHECKING:
 
     from .exported_run import ExportedRun
 
-#: Rows of a table that fits on a page.
-_ON_A_PAGE = 40
+#: Rows of a table that fits on a page, and letters of a column that needs no line breaks.
+_ON_A_PAGE, _ON_A_LINE = 40, 40
+_BROKEN = r">{\raggedright\arraybackslash}p{.33\linewidth}"
+#: Size of the text of a table, and space between columns.
+_NARROW = r"\footnotesize\setlength{\tabcolsep}{4pt}"
+_INTERVAL = re.compile(r" \(\d\.\d\d to \d\.\d\d\)")
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table: the columns `texts` are aligned to the left, the others to the right; `note` stands below it."""
+    """A table: the columns `texts` are aligned to the left, the others to the right; `note` stands below it.
+
+    A row of one cell is the title of the rows below it.
+    """
 
     label: str
     caption: str
@@ -34,18 +41,27 @@ class PaperTable:
     note: str = ""
 
     def latex(self) -> str:
-        """Return the table for the packages booktabs and, beyond a page, longtable."""
-        aligned = "".join("l" if name in self.texts else "r" for name in self.columns)
-        head, *rows = (" & ".join(map(in_latex, cells)) + r" \\" for cells in (self.columns, *self.rows))
+        """Return the table for the packages array, booktabs and, beyond a page, longtable."""
+        full = [cells for cells in self.rows if len(cells) > 1]
+        aligned = "".join(
+            "r" if name not in self.texts else _BROKEN if any(len(row[at]) > _ON_A_LINE for row in full) else "l"
+            for at, name in enumerate(self.columns)
+        )
+        head, *rows = map(self._latex_row, (self.columns, *self.rows))
         titled = f"\\caption{{{in_latex(self.caption)}}}\n\\label{{tab:{re.sub(r'[^a-zA-Z0-9]+', '-', self.label)}}}"
         note = f"\n\n\\medskip\\noindent\\small {in_latex(self.note)}" if self.note else ""
         body = "\n".join([r"\midrule", *rows, r"\bottomrule"])
         if len(rows) > _ON_A_PAGE:
-            begin = f"\\begin{{longtable}}{{{aligned}}}\n{titled} \\\\\n\\toprule\n{head}\n\\midrule\n\\endhead"
+            begin = f"{{{_NARROW}\n\\begin{{longtable}}{{{aligned}}}\n{titled} \\\\\n\\toprule\n{head}\n\\midrule"
             body = body.removeprefix("\\midrule\n")
-            return f"{begin}\n{body}\n\\end{{longtable}}{note}\n"
+            return f"{begin}\n\\endhead\n{body}\n\\end{{longtable}}}}{note}\n"
         tabular = f"\\begin{{tabular}}{{{aligned}}}\n\\toprule\n{head}\n{body}\n\\end{{tabular}}"
-        return f"\\begin{{table}}\n\\centering\n{titled}\n{tabular}{note}\n\\end{{table}}\n"
+        return f"\\begin{{table}}\n\\centering{_NARROW}\n{titled}\n{tabular}{note}\n\\end{{table}}\n"
+
+    def _latex_row(self, cells: Sequence[str]) -> str:
+        if len(cells) == 1:
+            return f"\\multicolumn{{{len(self.columns)}}}{{l}}{{\\emph{{{in_latex(cells[0])}}}}} \\\\"
+        return " & ".join(map(in_latex, cells)) + r" \\"
 
     def html(self) -> Markup:
         """Return the table with the lines of booktabs, in styles that word processors keep."""
@@ -60,16 +76,20 @@ class PaperTable:
         return Markup('<table style="border-collapse:collapse">\n{}\n{}\n</table>\n{}').format(caption, shown, note)
 
     def _row(self, tag: str, cells: Sequence[str], border: str) -> Markup:
-        cell = Markup('<{0} style="{2}padding:2pt 6pt;text-align:{3}">{1}</{0}>')
-        sides = ["left" if name in self.texts else "right" for name in self.columns]
-        parts = [cell.format(tag, printable(text), border, side) for text, side in zip(cells, sides, strict=True)]
+        cell = Markup('<{0}{4} style="{2}padding:2pt 6pt;text-align:{3}">{1}</{0}>')
+        sides = ["left" if name in self.texts else "right" for name in self.columns][: len(cells)]
+        span = f' colspan="{len(self.columns)}"' if len(cells) == 1 else ""
+        parts = [
+            cell.format(tag, printable(text), border, side, Markup(span))  # noqa: S704 - made here
+            for text, side in zip(cells, sides, strict=True)
+        ]
         return Markup("<tr>{}</tr>").format(Markup("").join(parts))
 
 
 def as_latex(exported: ExportedRun) -> str:
     """Return the tables of each data set for LaTeX."""
     tables = [table.latex() for table in tables_of(exported)]
-    return "\n".join(["% \\usepackage{booktabs, longtable} in the preamble\n", *tables])
+    return "\n".join(["% \\usepackage{array, booktabs, longtable} in the preamble\n", *tables])
 
 
 def as_html(exported: ExportedRun) -> str:
@@ -99,15 +119,18 @@ def _features(exported: ExportedRun, dataset: str) -> PaperTable:
     if set(found["role"]) - {"member"}:
         columns["role"] = [ROLES.get(role, (role,))[0] for role in found["role"]]
     if any(found["stand_ins"]):
-        columns["stand-ins"] = list(found["stand_ins"])
+        columns["stand-ins"] = [_INTERVAL.sub("", said) for said in found["stand_ins"]]
     n = count(run.cards[dataset]["n_features"], "feature")
     caption = f"{dataset}: {len(found)} of {n} selected by {selector}." if selector else f"{dataset}: no result."
     card = run.method_cards.get(run.selectors[selector]["method"]) if selector else None
-    means = f"Importance: {card.means_by_importance}" if card and card.means_by_importance and len(found) else ""
-    note = means + ("; the mean over the folds that chose the feature" if means and n_folds > 1 else "")
+    notes = [f"Importance: {card.means_by_importance}" if card and card.means_by_importance and len(found) else ""]
+    notes[0] += "; the mean over the folds that chose the feature" if notes[0] and n_folds > 1 else ""
+    if "stand-ins" in columns:
+        notes.append("Stand-ins could replace the feature; the number is the share of its information that they keep")
     rows = list(zip(*columns.values(), strict=True))
     texts = ("feature", "selected in", "role", "stand-ins")
-    return PaperTable(f"features-{dataset}", caption, list(columns), rows, texts, f"{note}." if note else "")
+    note = " ".join(f"{said}." for said in notes if said)
+    return PaperTable(f"features-{dataset}", caption, list(columns), rows, texts, note)
 
 
 def _scores(exported: ExportedRun, dataset: str) -> PaperTable:
@@ -116,20 +139,24 @@ def _scores(exported: ExportedRun, dataset: str) -> PaperTable:
     metrics = run.main_metrics(dataset)
     scores = run.scores(dataset).dropna(subset=["mean"])
     scores = scores[scores["metric"].isin(metrics) & scores["selector"].isin([selector, run.baseline, run.nothing])]
-    rows, n_splits = [], 0
+    rows: list[tuple[str, ...]] = []
+    n_splits, sizes = 0, set()
     for metric in metrics:
+        rows.append((metric_name(metric),))
         for model in dict.fromkeys(scores["model"]):
             of = {row.selector: row for row in run.rows(scores, metric=metric, model=model).itertuples()}
             if selector in of:
                 own = of[selector]
                 others = [_mean(of.get(name)) for name in (run.baseline, run.nothing)]
-                rows.append((metric_name(metric), model, number(own.n_features, 1), _mean(own), *others, _to_all(own)))
-                n_splits = max(n_splits, int(own.n_splits))
-    columns = ["metric", "model", "features", "selected", "all features", "no feature", "selected minus all"]
+                rows.append((model, _mean(own), *others, _to_all(own)))
+                n_splits, sizes = max(n_splits, int(own.n_splits)), sizes | {own.n_features}
+        rows = rows if len(rows[-1]) > 1 else rows[:-1]
     caption = f"{dataset}: scores with the features selected by {selector}, with all and with none."
     note = f"Mean ± standard deviation over {count(n_splits, 'split')}, each on rows that its selection had not seen; "
-    note += "difference with its 95 % interval. Features: their mean number over the splits."
-    return PaperTable(f"scores-{dataset}", caption, columns, rows, ("metric", "model"), note)
+    note += "difference with its 95 % interval. "
+    note += f"Mean number of selected features: {plain([number(size, 1) for size in sorted(sizes)])}."
+    columns = ["model", "selected", "all features", "no feature", "selected minus all"]
+    return PaperTable(f"scores-{dataset}", caption, columns, rows, ("model",), note)
 
 
 def _mean(row: pd.Series | None) -> str:

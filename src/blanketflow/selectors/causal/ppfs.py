@@ -63,10 +63,7 @@ class PPFS(Method):
         summary="Marginal growth and one conditional backward pass by the PPI test, aggregated over folds: of all rows "
         "but a part, as in the authors' code, or of the part (fold_rows: part), as Algorithm 2 has it.",
         reference="Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, "
-        "arXiv:2110.10713. Corrections: Benjamini, Hochberg (1995) Controlling the false discovery rate: a practical "
-        "and powerful approach to multiple testing, JRSS B 57(1), 289-300, doi:10.1111/j.2517-6161.1995.tb02031.x; "
-        "Benjamini, Yekutieli (2001) The control of the false discovery rate in multiple testing under dependency, "
-        "Annals of Statistics 29(4), 1165-1188, doi:10.1214/aos/1013699998.",
+        "arXiv:2110.10713.",
         guarantee="none: marginally independent spouses are missed; its default test keeps features that depend "
         "on others and add nothing to them; ci_test: auto keeps few of these",
         work="backward",
