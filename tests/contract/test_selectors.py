@@ -211,6 +211,18 @@ def test_what_is_learnt_is_consistent(name, n_folds):
     assert [kept.get(fold, set()) for fold in trace["fold"].unique()] == (found[:1] if is_several else found)
 
 
+@pytest.mark.parametrize("name", [name for name in WITH_TEST if not METHODS[name].card.importance])
+def test_importance_is_what_the_card_says(name):
+    X, y = table()
+    trace = selector(name).fit(X, y).trace_.query("stage == 'grow' and role != 'spouse' and p_value > 0")
+    said = METHODS[name].card.means_by_importance
+    if said.startswith("ln(1/p)"):
+        np.testing.assert_allclose(trace["importance"], -np.log(trace["p_value"]), rtol=1e-6)
+    else:
+        assert said == "its place in the ranking, counted from the last, which has 1"
+        assert [*trace["importance"]] == [*range(len(trace), 0, -1)]
+
+
 @every_choosing_method
 def test_finds_what_determines_the_target(name):
     X, y = table(n=900)

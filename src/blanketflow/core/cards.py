@@ -42,7 +42,7 @@ TRIPLES, CROSS_PRODUCTS = "triples", "cross-products"
 #: Default meaning of importance by family.
 IMPORTANCES = {
     "causal": "ln(1/p) of the test that admitted it, in nats: 3.0 for p = 0.05, 6.9 for p = 0.001",
-    "filter": "the score of its formula when it was ranked, in nats",
+    "filter": "its place in the ranking, counted from the last, which has 1",
 }
 
 
@@ -153,6 +153,6 @@ class Card:
         Examples
         --------
         >>> Card("mine", "my method", "filter", "Ranks by what I like.", "unpublished").means_by_importance
-        'the score of its formula when it was ranked, in nats'
+        'its place in the ranking, counted from the last, which has 1'
         """
         return self.importance or IMPORTANCES.get(self.family, "")

@@ -362,7 +362,6 @@ class DISR(InformationFilter):
         "classification, EvoWorkshops, 91-102, doi:10.1007/11732242_9.",
         formula="sum_F I(X,F;T) / H(X,F,T)",
         cost="d + 2 (psi - 1) d mutual informations and joint entropies",
-        importance="the score of its formula when it was ranked: shares of information, without a unit",
     )
     needs: ClassVar[str] = "entropy"
 
