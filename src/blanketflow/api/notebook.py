@@ -16,7 +16,7 @@ from ..core.printable import listed, printable
 from ..core.results import in_words
 from ..reporting.distribution_chart import drawn_values
 from ..reporting.formatting import BLUE, INK, ROLES, number
-from ..reporting.picture import Row, next_steps, picture_of
+from ..reporting.picture import chosen, next_steps, picture_of
 
 if TYPE_CHECKING:
     from .blankets import Blankets
@@ -192,16 +192,8 @@ def selected_html(found: Selected) -> str:
     """Return the result of `select`: the answer, the picture, and the rest of the verdict."""
     n, d = len(found.features), found.selector.n_features_in_
     stand_ins = {name: in_words(others, 1) for name, others in found.stand_ins.items()}
-    rows = [
-        Row(
-            row["feature"],
-            True,
-            importance=row["importance"],
-            role=row["role"],
-            stand_ins=stand_ins.get(row["feature"], ""),
-        )
-        for row in features_of(found.selector)
-    ]
+    n_folds = found.selector.n_folds
+    rows = [chosen(row, n_folds, stand_ins.get(row["feature"], "")) for row in features_of(found.selector)]
     verdict = found.selector.verdict_
     card = {"n_rows": verdict.get("rests_on", {}).get("rows", 0), "task": found.selector.task_}
     return page(

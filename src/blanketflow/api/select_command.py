@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -159,19 +158,11 @@ class Selection:
 
     def page(self, table: str) -> str:
         """Return the answer as a page of HTML: sentence, picture, and warnings."""
-        from ..reporting.picture import Row, next_steps, picture_of
+        from ..reporting.picture import chosen, next_steps, picture_of
         from ..reporting.report.dataset import render_selected
 
         rows = [
-            Row(
-                row["feature"],
-                True,
-                row["frequency"] * self.n_folds if self.n_folds else 0,
-                self.n_folds,
-                math.nan if row["importance"] is None else row["importance"],
-                role=row["role"],
-                stand_ins=in_words(others, 1),
-            )
+            chosen(row, self.n_folds, in_words(others, 1))
             for row, others in zip(self.blanket, self._stand_ins, strict=True)
         ]
         card = getattr(look_up("blanketflow.selectors", self.method, "method"), "card", None)

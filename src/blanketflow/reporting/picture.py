@@ -59,6 +59,13 @@ class Row:
     stand_ins: str = ""
 
 
+def chosen(row: Mapping[str, Any], n_folds: int, stand_ins: str, **more: Any) -> Row:
+    """Return the row of a chosen feature from its row of a blanket, whose importance may be unknown (None)."""
+    told = {"importance": math.nan if row["importance"] is None else row["importance"], "role": row["role"], **more}
+    times = row["frequency"] * n_folds if n_folds > 1 else 0
+    return Row(row["feature"], True, times, n_folds, stand_ins=stand_ins, **told)
+
+
 @dataclass(frozen=True)
 class Point:
     """The score of a set of `size` features with its interval (NaN if unknown); `name` tells how it was found."""

@@ -14,7 +14,7 @@ from ...data.findings.finding import IN_WORDS, SERIOUS
 from ...data.splits import FINAL
 from ..formatting import NONE, count, distribution, fixed, mean_sd, number, plain, seconds, signed, some
 from ..formatting import ROLES as ROLES_AND_COLOURS
-from ..picture import Picture, Point, Row, next_steps, picture_of
+from ..picture import Picture, Point, Row, chosen, next_steps, picture_of
 from ..tables.answers import NOT_SHOWN, ONLY_ALL, YES
 from ..tables.blankets import confirmed_in_words
 from . import html
@@ -167,16 +167,8 @@ def picture(run: Run, dataset: str) -> Picture | str:
     selector, blanket = answer.selector, run.blanket(dataset, answer.selector)
     roles, n_folds = _roles(run, dataset), int(blanket["n_folds"].max()) if len(blanket) else 0
     kept = [
-        Row(
-            row.feature,
-            True,
-            row.frequency * n_folds if n_folds > 1 else 0,
-            n_folds,
-            row.importance,
-            role=roles.get(row.feature, (row.role,))[0],
-            stand_ins=row.stand_ins,
-        )
-        for row in blanket.itertuples()
+        chosen(row, n_folds, row["stand_ins"], role=roles.get(row["feature"], (row["role"],))[0])
+        for row in blanket.to_dict("records")
     ]
     told, scored, others = run.told.get((dataset, selector), {}), run.scores(dataset), []
     if n_folds > 1 and not told.get("ranked"):
