@@ -31,7 +31,7 @@ def test_a_row_says_frequency_role_and_stand_ins_in_whole_words():
     others = [StandIn("years, in 2020", 0.97, 0.9, 1.0), StandIn("birth", 0.9, 0.8, 1.0)]
     for told in (in_words(others, 1), in_words(others)):
         drawn = picture_of([Row("age", True, role="member", stand_ins=told)], VERDICT).__html__()
-        said = "member, or years, in 2020 and 1 more"
+        said = "or years, in 2020 and 1 more"
         assert {"age", "selected in 5 of 5 resamples", said} <= {*words(drawn)}
     drawn = picture_of([Row("age", True, role="spouse", stand_ins=in_words(others[1:]))], VERDICT).__html__()
     assert "spouse, or birth" in words(drawn)

@@ -23,7 +23,7 @@ MOST_ROWS, MOST_OTHERS = 9, 3
 #: Pixels: width of an image, a line of text, a row, and the start of the bars. Letters are about 6 pixels wide.
 _WIDTH, _LINE, _ROW, _BARS, _LETTER = 380, 14, 36, 170, 6.1
 #: Height of the image of scores, and its margins.
-_HEIGHT, _LEFT, _TOP, _BOTTOM = 270, 46, 34, 40
+_HEIGHT, _LEFT, _TOP, _BOTTOM = 286, 46, 50, 40
 #: What the value 1 means, by metric.
 _ONE = {
     "accuracy": "every row right",
@@ -247,7 +247,8 @@ def _row(of: Picture, row: Row, at: float, top: float) -> list[Markup]:
     label, colour = ROLES.get(row.role, (row.role.replace("_", " "), BLUE))
     first, *others = _SHARE.split(row.stand_ins)
     instead = f"or {first}{others[0] if len(others) == 1 else f' and {len(others) - 1} more'}" if others else ""
-    more = ", ".join(filter(None, (label.partition(",")[0], instead)))
+    role = "" if row.role == "member" else label.partition(",")[0]
+    more = ", ".join(filter(None, (role, instead)))
     parts = [_text(0, at + _LINE, name, more='font-weight="600"')]
     if more:
         parts.append(_text(_WIDTH, at + _LINE, shortened(more, room - len(name) - 3), "end", _QUIET))
@@ -279,7 +280,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _scores(of: Picture) -> Markup | None:
-    """Return the score by number of features: band, references as lines, and the kept set as the large point."""
+    """Return the score by number of features: band, references as dashed lines, and the kept set as the large point."""
     points = sorted((p for p in of.points if math.isfinite(p.score)), key=lambda p: p.size)
     if not points:
         return None
@@ -299,10 +300,13 @@ def _scores(of: Picture) -> Markup | None:
     one = f" (1: {_ONE[of.metric]})" if of.metric in _ONE else ""
     parts = [_text(0, _LINE, f"{name} on held-out rows{one}")]
     parts += [_text(_LEFT - 4, y(end) + 4, fixed(end), "end") for end in dict.fromkeys((low, high))]
-    for score, said, below in ((of.everything, "all features", _LINE), (of.nothing, "no feature", -4)):
+    at = float(_LEFT)
+    for score, said, dashes in ((of.everything, "all features", "7 3"), (of.nothing, "no feature", "2 3")):
         if math.isfinite(score):
-            parts.append(_line(_LEFT, y(score), _WIDTH, y(score), 'stroke-dasharray="4 3" opacity=".7"'))
-            parts.append(_text(_WIDTH, y(score) + below, f"{said} {fixed(score)}", "end", _QUIET))
+            style, text = f'stroke-dasharray="{dashes}" opacity=".7"', f"{said} {fixed(score)}"
+            parts += [_line(_LEFT, y(score), _WIDTH, y(score), style), _line(at, 2 * _LINE, at + 24, 2 * _LINE, style)]
+            parts.append(_text(at + 30, 2 * _LINE + 4, text, more=_QUIET))
+            at += 50 + len(text) * _LETTER
     band = [p for p in points if math.isfinite(p.low) and math.isfinite(p.high)]
     if of.is_curve:
         around = [*((x(p.size), y(p.high)) for p in band), *((x(p.size), y(p.low)) for p in reversed(band))]
