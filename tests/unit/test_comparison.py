@@ -223,7 +223,7 @@ def test_data_that_cannot_be_used_are_a_data_error():
         bf.compare(X, selectors=["mrmr"])
     with pytest.raises(DataError, match="fewer than the 99 folds"):
         bf.compare(X, y, ["mrmr"], folds=99)
-    with pytest.raises(ConfigError, match=r"must be \(X, y\), or begin so and have groups, weights and within"):
+    with pytest.raises(ConfigError, match=r"must be \(X, y\), or begin so and have groups, weights, within and time"):
         bf.compare({"wine": X}, selectors=["mrmr"])
     with pytest.raises(ConfigError, match="belong in it"):
         bf.compare({"wine": (X, y)}, y, selectors=["mrmr"])

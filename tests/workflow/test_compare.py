@@ -105,7 +105,8 @@ def assert_equal_tables(found, results, without=("optimism",)):
     expected = collect.tables(sorted((results / "tables").glob("*.parquet")))
     assert found.tables.keys() == expected.keys()
     for name, table in expected.items():
-        assert len(table) or name in ("truth", "held_out_groups", "unions", "observed", "discoveries", *without), name
+        of_some = ("truth", "held_out_groups", "unions", "observed", "drift", "discoveries", *without)
+        assert len(table) or name in of_some, name
         seconds = [column for column in table if "seconds" in column]
         own = found.tables[name]
         assert list(own) == list(table)

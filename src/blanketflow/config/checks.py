@@ -8,11 +8,11 @@ from typing import Any
 
 from ..core.errors import BlanketflowError, ConfigError, Faults, as_config_error, did_you_mean, shown
 from ..core.metrics import METRICS
-from ..core.rows import LEAVE_GROUP_OUT, why_no_splits
+from ..core.rows import FORWARD, LEAVE_GROUP_OUT, why_no_splits
 from ..models import get_model
 from ..search.aggregate import check_rule
 from .identifiers import entries
-from .keys import MOST_PARTS
+from .keys import MOST_PARTS, OF_FORWARD, SPLITS
 from .typed import Selector
 
 #: Largest depth of a configuration, and number of values with aliases expanded.
@@ -65,25 +65,28 @@ def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, 
     """Raise `ConfigError` for splits without parts, and for test rows without matching splits."""
     if not splits["final"] and not splits["evaluation"]:
         raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
-    by_group = splits["evaluation"] == LEAVE_GROUP_OUT
-    if not by_group and splits["evaluation"] * splits["repeats"] > MOST_PARTS:
+    are_given = splits["evaluation"] in (LEAVE_GROUP_OUT, FORWARD)
+    if not are_given and splits["evaluation"] * splits["repeats"] > MOST_PARTS:
         raise ConfigError(f"config: splits.evaluation times splits.repeats is more than {MOST_PARTS:,}. Use fewer.")
     if splits["optimistic"] and not (splits["final"] and splits["evaluation"]):
         raise ConfigError(
             "config: splits.optimistic judges the final blanket on the evaluation splits. Set final: true and "
             "evaluation: 5, or remove it."
         )
-    if (splits["evaluation"] == 1 or by_group) and splits["repeats"] > 1:
+    if (splits["evaluation"] == 1 or are_given) and splits["repeats"] > 1:
         where = f"config: splits.evaluation: {splits['evaluation']}"
         raise ConfigError(f"{where} has the same test rows each time. Remove splits.repeats.")
+    unused = [key for key in OF_FORWARD if splits[key] != SPLITS[key][0]]
+    if unused and splits["evaluation"] != FORWARD:
+        raise ConfigError(f"config: splits.{unused[0]} is for evaluation: {FORWARD}. Set this, or remove {unused[0]}.")
     faults = Faults()
     for name, spec in datasets.items():
         with faults.noted():
-            _check_parts(f"config: data set {name!r}", spec, splits["evaluation"])
+            _check_parts(f"config: data set {name!r}", spec, splits["evaluation"], splits["time"])
     faults.refuse()
 
 
-def _check_parts(where: str, spec: Mapping[str, Any], evaluation: int | str) -> None:
+def _check_parts(where: str, spec: Mapping[str, Any], evaluation: int | str, time: str | None) -> None:
     """Raise `ConfigError` if a data set cannot be split as requested."""
     by_test_rows = evaluation == 1
     if evaluation == LEAVE_GROUP_OUT and spec["groups"] is None:
@@ -91,6 +94,14 @@ def _check_parts(where: str, spec: Mapping[str, Any], evaluation: int | str) -> 
             f"{where} has no groups, of which splits.evaluation: {LEAVE_GROUP_OUT} holds out one after the other. "
             "Set groups to the column that names the site or patient, or evaluation: 5."
         )
+    if evaluation == FORWARD and spec.get("time", time) is None:
+        raise ConfigError(
+            f"{where} has no time, by which splits.evaluation: {FORWARD} cuts its rows. Set splits.time to the column "
+            "with the time of each row, or splits: {evaluation: 5}."
+        )
+    if evaluation != FORWARD and "time" in spec:
+        way_out = f"Set it to {FORWARD}, or remove time"
+        raise ConfigError(f"{where} has a time, but splits.evaluation is {evaluation}. {way_out}.")
     if by_test_rows and not spec["test_rows"]:
         raise ConfigError(
             f"{where} has no test_rows, which splits.evaluation: 1 tests on. Set them, or evaluation: 5 for a "

@@ -11,7 +11,7 @@ from ..core.cards import TARGET_KINDS
 from ..core.formats import FORMATS, registered
 from ..core.parameters import Parameter
 from ..core.prior import KEYS as PRIOR
-from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, LEAVE_GROUP_OUT, MAX_ROWS
+from ..core.rows import CONFIRM, CONFIRM_SPLITS, FOLD_ROWS, FORWARD, LEAVE_GROUP_OUT, MAX_ROWS
 from ..core.seeds import DEFAULT_SEED
 from ..core.table import WEIGHTS_ARE
 from ..models import DEFAULT_MODELS
@@ -179,6 +179,14 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         Parameter(
             "text",
             "Column of strata, such as the site. CI tests are made within strata; the column is not a feature.",
+            nullable=True,
+        ),
+    ),
+    "time": (
+        None,
+        Parameter(
+            "text",
+            "Column with the time of each row, if it is another than that of splits: {evaluation: forward, time: ...}.",
             nullable=True,
         ),
     ),
@@ -406,11 +414,13 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         Parameter("integer", "Number of last rows that are test rows; with splits: {evaluation: 1}.", at_least=0),
     ),
 }
+#: Keys of splits that count only with `FORWARD`, and enter specs only then.
+OF_FORWARD = ("parts", "time", "gap")
 #: Keys that enter the spec of a data set only if set, so that older results stay valid.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
     *("member", "more_missing_values", "below_detection", "above_detection", "infinite", "similar_labels"),
-    *("max_memory", "max_rows", "within", "imputations", "shards"),
+    *("max_memory", "max_rows", "within", "time", "imputations", "shards"),
     *("quote", "skip_rows", "header_row", "units_row", "duplicate_names", "rename"),
     *("orient", "feature_names", "labels", "target_kind"),
     *PRIOR,
@@ -428,10 +438,28 @@ SPLITS: dict[str, tuple[Any, Parameter]] = {
         Parameter(
             "integer",
             "Number of outer folds of the evaluation. 0: none; 1: one split, tested on test_rows; leave-group-out: "
-            "each group of the data set is held out once.",
+            "each group of the data set is held out once; forward: each period of time is tested on after those before "
+            "it were learned from.",
             at_least=0,
             at_most=MOST_PARTS,
-            choices=(LEAVE_GROUP_OUT,),
+            choices=(LEAVE_GROUP_OUT, FORWARD),
+        ),
+    ),
+    "parts": (
+        5,
+        Parameter("integer", "Forward: number of periods, of about equally many rows.", at_least=2, at_most=MOST_PARTS),
+    ),
+    "time": (
+        None,
+        Parameter("text", "Forward: column with the time of each row, numbers or dates; no feature.", nullable=True),
+    ),
+    "gap": (
+        0,
+        Parameter(
+            "number",
+            "Forward: time before the test rows that is left out of the training rows: days for dates, else the "
+            "column's units.",
+            at_least=0,
         ),
     ),
     "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1, at_most=1000)),

@@ -24,6 +24,7 @@ from ..core.errors import (
 )
 from ..core.parameters import Parameter
 from ..core.registry import discover
+from ..core.rows import FORWARD
 from ..models import get_model
 from ..selectors import get_method
 from ..selectors.base import Method
@@ -44,7 +45,7 @@ from .checks import (
     checked_tables,
 )
 from .identifiers import CONFIRM, LONGEST_ID, PART, TestOnRows, entries
-from .keys import DATASET, OF_FILES, OF_TARGET, ONLY_IF_SET, SELECTOR, SPLITS, TOP
+from .keys import DATASET, OF_FILES, OF_FORWARD, OF_TARGET, ONLY_IF_SET, SELECTOR, SPLITS, TOP
 from .typed import Config, Selector
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
@@ -98,6 +99,10 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     faults.refuse()  # what follows sets sections beside each other
     with faults.noted():
         check_splits(splits, datasets)
+    if splits["evaluation"] == FORWARD:
+        datasets = {name: {"time": splits["time"], **spec} for name, spec in datasets.items()}
+    else:
+        splits = {key: value for key, value in splits.items() if key not in OF_FORWARD}
     with faults.noted():
         check_names(selectors, datasets)
     with faults.noted():

@@ -12,6 +12,8 @@ from .seeds import derive_rng, derive_seed
 FOLD_ROWS = ("train", "part")
 #: Outer splits that each hold out one group, and the maximum, since each is a whole search.
 LEAVE_GROUP_OUT = "leave-group-out"
+#: Outer splits that train on the past and test on the period that follows.
+FORWARD = "forward"
 MOST_GROUPS = 100
 #: Parts of the training rows for the score on the groups that were not held out.
 SEEN_PARTS = 5

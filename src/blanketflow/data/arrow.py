@@ -62,7 +62,7 @@ def column_to_arrow(column: Column) -> Any:
 
 
 def read_parquet(
-    name: str, path: Path, drop: Collection[str] = (), dates: bool = False, max_memory: int | None = None
+    name: str, path: Path, drop: Collection[str] = (), dates: bool | str = False, max_memory: int | None = None
 ) -> list[Column]:
     """Return the columns of a Parquet file, as `columns_from_arrow` does.
 
@@ -71,7 +71,7 @@ def read_parquet(
     return _columns(name, path, drop, None, dates, max_memory)[0]
 
 
-def read_parquet_head(name: str, path: Path, drop: Collection[str] = (), dates: bool = False) -> Head:
+def read_parquet_head(name: str, path: Path, drop: Collection[str] = (), dates: bool | str = False) -> Head:
     """Return the columns of the first rows, of about `HEAD_CELLS` cells; raises as `read_parquet` does."""
     columns, n_rows = _columns(name, path, drop, HEAD_CELLS, dates)
     return Head(columns, n_rows / max(1, len(columns[0].values)) if columns else 1.0)
@@ -82,7 +82,7 @@ def _columns(
     path: Path,
     drop: Collection[str],
     n_cells: int | None,
-    dates: bool,
+    dates: bool | str,
     max_memory: int | None = None,
 ) -> tuple[list[Column], int]:
     import pyarrow as pa
@@ -158,11 +158,11 @@ def _is_date(kind: Any) -> bool:
     return pa.types.is_date(kind) or pa.types.is_timestamp(kind)
 
 
-def columns_from_arrow(name: str, table: Any, drop: Collection[str] = (), dates: bool = False) -> list[Column]:
+def columns_from_arrow(name: str, table: Any, drop: Collection[str] = (), dates: bool | str = False) -> list[Column]:
     """Return the columns of an Arrow table. Columns to drop of a type that cannot be read are all missing.
 
-    With `dates`, columns of dates become texts; without, they are an error. Raises `DataError` if the table has no
-    rows, is damaged, or a column is neither numbers, booleans nor text.
+    With `dates`, columns of dates become texts: all with True, or that of this name; others are an error. Raises
+    `DataError` if the table has no rows, is damaged, or a column is neither numbers, booleans nor text.
     """
     import pyarrow as pa
 
@@ -178,10 +178,10 @@ def columns_from_arrow(name: str, table: Any, drop: Collection[str] = (), dates:
         raise DataError(f"{name}: {error}") from error
 
 
-def _column(name: str, chunked: Any, is_dropped: bool, dates: bool) -> Column:
+def _column(name: str, chunked: Any, is_dropped: bool, dates: bool | str) -> Column:
     import pyarrow as pa
 
-    if dates and _is_date(chunked.type):
+    if dates in (True, name) and _is_date(chunked.type):
         is_zoned = pa.types.is_timestamp(chunked.type) and chunked.type.tz
         chunked = chunked.cast(pa.timestamp(chunked.type.unit)) if is_zoned else chunked  # those of Greenwich
         chunked = chunked.cast(pa.string())

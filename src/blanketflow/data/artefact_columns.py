@@ -128,9 +128,9 @@ ARTEFACTS = {
         "row of the table and split, with its part and inner fold",
         "row split part folds fold",
         row=Column("int64", "row of the table, from 0"),
-        part=Column("string", "`train` or `test`"),
+        part=Column("string", "`train`, `test` or, of `forward` splits, `neither`"),
         folds=Column("int64", "number of inner folds K"),
-        fold=Column("int64", "inner fold of a training row, from 1; 0 for test rows"),
+        fold=Column("int64", "inner fold of a training row, from 1; 0 for other rows"),
     ),
     "counts": rows_of(
         "table of counts, refused table, mean of a column, or centred sum of products of two, over a fold's rows",

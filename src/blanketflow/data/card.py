@@ -95,6 +95,8 @@ def content_hash(raw: RawTable) -> str:
         digest.update(part.encode() + np.asarray(values, dtype=np.float64).tobytes())
     if raw.groups is not None:
         digest.update(np.asarray(raw.groups, dtype=np.int64).tobytes())
+    if raw.times is not None:
+        digest.update(b"time" + raw.times.tobytes())
     design = raw.features.design
     if design is not None and design.within is not None:
         digest.update(b"within" + design.within.tobytes())

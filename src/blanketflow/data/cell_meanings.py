@@ -14,7 +14,7 @@ from ..core.errors import DataError
 from ..core.formats import find_format
 from ..core.printable import listed, printable
 from ..core.table import Column, SparseValues, column_of_codes
-from .column_roles import setting
+from .column_roles import named_columns, setting
 from .columns import blocks_of, by_look, look, names_of
 from .columns_of_text import is_number
 from .dates import is_no_date, with_dates
@@ -59,7 +59,7 @@ def with_meanings(name: str, loaded: Loaded, spec: Mapping[str, Any], kind: str)
     if spec.get("dates"):
         suspects = suspects.without(is_no_date)
     odd: list[str] = []
-    whole = with_dates(name, whole, spec, loaded.target, notes, odd)
+    whole = with_dates(name, whole, spec.get("dates"), {loaded.target, *named_columns(spec)}, notes, odd)
     found += [FoundOut(what, "dates") for what in odd]
     return loaded._replace(
         columns=whole, notes=tuple(notes), found=tuple(found), markers=numbers.markers, suspected=suspects

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
+from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.column import EVENT, WideColumns
 from ..core.column_checks import what_is_held
 from ..core.convert import MOST_WHOLE, repeated_rows, sampling_weights
@@ -24,6 +24,7 @@ from ..targets import checked_target, get_target_kind
 from ..targets.forms import CAUSE, ORDER, in_order, of_cause
 from ..targets.joint import joined, joint_name, joint_of
 from .columns import check_names, first_infinite, missing_by_column, names_of, only, which_column
+from .dates import days_of, moments_of
 from .dialect import FoundOut
 from .missing_markers import Found, Suspects, check_classes, of_columns
 
@@ -58,6 +59,9 @@ class RawTable:
     task: Task
     #: Shape (n,). Rows with equal numbers stay in one part of every split.
     groups: np.ndarray | None = None
+    #: When each row was observed, (n,): numbers, or days since 1970-01-01 where `has_dates`.
+    times: np.ndarray | None = None
+    has_dates: bool = False
     #: The groups' labels, by these numbers; empty for more groups than can be held out one by one.
     group_labels: tuple[str, ...] = ()
     #: The target's true neighbourhood, where the generating network is known.
@@ -102,14 +106,19 @@ def max_memory(name: str, spec: Mapping[str, Any]) -> int | None:
 
 
 def columns_of_rows(spec: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a data set's spec names for its rows: groups, strata, weights, parts of the target."""
-    named = [spec[key] for key in ("groups", "within", "weights") if spec.get(key) is not None]
+    """Return the columns that a data set's spec names for its rows: groups, strata, weights, time, target parts."""
+    named = [spec[key] for key in ("groups", "within", "weights", "time") if spec.get(key) is not None]
     return [*named, *target_parts(spec).values()]
 
 
 def named_columns(spec: Mapping[str, Any]) -> set[str | None]:
     """Return the columns that a data set's spec names for anything."""
     return {spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
+
+
+def dates_as_text(spec: Mapping[str, Any]) -> bool | str:
+    """Return whether date types are read as text: True for those of all columns, or the name of the column of times."""
+    return spec.get("dates") is not None or spec.get("time") or False
 
 
 def kind_of_target(spec: Mapping[str, Any]) -> str:
@@ -146,10 +155,11 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
     Raises `DataError` if a column of the spec does not exist or has two roles, or no feature is left.
     """
     known, drop, groups, weights = set(names), *(setting(spec, key) for key in ("drop", "groups", "weights"))
-    within = spec.get("within")
+    within, time = spec.get("within"), spec.get("time")
     asked = {"target": [target], "drop": drop, "categorical": setting(spec, "categorical")}
     asked |= {"groups": [groups] if groups is not None else [], "weights": [weights] if weights is not None else []}
     asked |= {"within": [within]} if within is not None else {}
+    asked |= {"time": [time]} if time is not None else {}
     parts = target_parts(spec)
     asked |= {f"target: {part}": [column] for part, column in parts.items()}
     for key, column in ((key, column) for key, columns in asked.items() for column in columns):
@@ -166,12 +176,13 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
     roles = [(target, "the target", (groups,), "under drop or groups")]
     roles.append((weights, "weights", (target, groups), "target, groups or under drop"))
     roles.append((within, "within", (target, weights), "target, weights or under drop"))
-    where = "target, groups, weights, within or under drop"
-    roles += [(column, f"the target's {part}", of_rows, where) for part, column in parts.items()]
+    roles.append((time, "time", of_rows, "target, groups, weights, within or under drop"))
+    where = "target, groups, weights, within, time or under drop"
+    roles += [(column, f"the target's {part}", (*of_rows, time), where) for part, column in parts.items()]
     for column, role, others, where in roles:
         if column is not None and column in (*others, *drop):
             raise DataError(f"{name}: column {column!r} is {role} and cannot also be {where}. Remove it there.")
-    apart = {target, groups, weights, within, *drop, *parts.values()}
+    apart = {target, groups, weights, within, time, *drop, *parts.values()}
     kept = [column for column in names if column not in apart]
     if (called := joint_name(joint_of(spec))) in kept:
         raise DataError(f"{name}: column {called!r} has the name of the joint target. Rename the column.")
@@ -246,6 +257,10 @@ def assemble(
         notes.append(f"rows of one {groups!r} stay together in all splits")
     else:  # the copies of a row stay together
         numbers = rows if spec.get("weights") is not None and shares is None else None
+    times, has_dates = None, False
+    if (time := spec.get("time")) is not None:
+        times, has_dates = _times(name, columns[names.index(time)].take(rows))
+        notes.append(f"{time!r} is the time of the rows, and no feature")
     within = spec.get("within")
     strata = None if within is None else _numbered_groups(name, "within", columns[names.index(within)].take(rows))[0]
     if strata is not None:
@@ -263,6 +278,8 @@ def assemble(
         y,
         task,
         numbers,
+        times,
+        has_dates,
         labels,
         truth,
         policy,
@@ -437,3 +454,19 @@ def _numbered_groups(name: str, key: str, column: Column) -> tuple[np.ndarray, t
         return numbers.astype(np.int64), ()
     one_of_each = as_categorical(column.take(np.unique(numbers, return_index=True)[1]))
     return numbers.astype(np.int64), tuple(one_of_each.levels[code] for code in one_of_each.values)
+
+
+def _times(name: str, column: Column) -> tuple[np.ndarray, bool]:
+    """Return when each row was observed, as numbers, and whether they are days since 1970-01-01."""
+    where, has_dates = f"{name}: the time column {column.name!r}", column.kind == CATEGORICAL
+    moments = moments_of(name, column, []) if has_dates else None
+    if column.kind == BOOLEAN or (has_dates and moments is None):
+        such = f" such as {column.levels[0]!r}" if column.levels else ""
+        raise DataError(
+            f"{where} holds labels{such}, neither numbers nor dates. Write dates as 2024-05-31, or number the times."
+        )
+    check_finite(name, column)
+    times = column.numbers() if moments is None else np.array([*map(days_of, moments), np.nan])[column.values]
+    if n_missing := int(np.count_nonzero(np.isnan(times))):
+        raise DataError(f"{where} is missing in {n_missing} rows. Fill these cells, or leave the rows out.")
+    return times, has_dates

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from ..core.column import WideColumns
 from ..core.errors import DataError
 from ..core.printable import listed
 from ..core.table import Column
-from .column_roles import named_columns
 from .columns import number_column
 
 DROP, ORDINAL, PARTS = "drop", "ordinal", "parts"
@@ -32,33 +30,36 @@ _OTHER = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}){_TIME}").fullmat
 
 
 def with_dates(
-    name: str, columns: Sequence[Column], spec: Mapping[str, Any], target: str | None, notes: list[str], odd: list[str]
+    name: str,
+    columns: Sequence[Column],
+    how: str | None,
+    exempt: Collection[str | None],
+    notes: list[str],
+    odd: list[str],
 ) -> Sequence[Column]:
-    """Return columns with dates left out or converted to numbers, as the spec's ``dates`` says; `notes` and
+    """Return columns with dates left out or converted to numbers, as the key ``dates`` says; `notes` and
     `odd`, which says what is no date, are extended.
 
-    A column is converted if nearly all of its cells are dates, the others being missing; the target and columns with
-    another role are not. ``ordinal`` is days since 1970-01-01, the time of day as their fraction. ``parts`` makes
+    A column is converted if nearly all of its cells are dates, the others being missing; `exempt` ones, such as the
+    target, are not. ``ordinal`` is days since 1970-01-01, the time of day as their fraction. ``parts`` makes
     ``x_year``, ``x_month``, ``x_day``, ``x_weekday`` (0 is Monday) and, if there are times, ``x_hour``. Raises
     `DataError` if day and month cannot be told apart.
 
     >>> day = Column("d", "categorical", np.array([1, 0, -1]), ("1970-01-02", "1970-02-01T12:00"))
-    >>> with_dates("demo", [day], {"dates": "ordinal"}, None, [], [])[0].values.tolist()
+    >>> with_dates("demo", [day], "ordinal", {"y"}, [], [])[0].values.tolist()
     [31.5, 1.0, nan]
     """
-    how = spec.get("dates")
     if how is None or isinstance(columns, WideColumns):
         return columns
-    exempt = {target, *named_columns(spec)}
     found, dated = [], []
     for column in columns:
-        moments = None if column.name in exempt else _moments(name, column, odd)
+        moments = None if column.name in exempt else moments_of(name, column, odd)
         if moments is None:
             found.append(column)
             continue
         dated.append(column.name)
         if how == ORDINAL:
-            found.append(_number(column.name, column, [_days(moment) for moment in moments]))
+            found.append(_number(column.name, column, [days_of(moment) for moment in moments]))
         elif how == PARTS:
             found.extend(_parts(column, moments))
     if dated:
@@ -67,7 +68,7 @@ def with_dates(
     return found
 
 
-def _moments(name: str, column: Column, told: list[str]) -> list[datetime.datetime | None] | None:
+def moments_of(name: str, column: Column, told: list[str]) -> list[datetime.datetime | None] | None:
     """Return the date of each level of a column, None for an odd one, which is noted; None if the levels are no dates.
 
     Nearly all levels must be dates. An odd one is no date at all, of a year that stands for none such as 9999, or
@@ -158,7 +159,8 @@ def _day_first(name: str, column: str, matches: Sequence[re.Match[str]]) -> bool
     )
 
 
-def _days(moment: datetime.datetime | None) -> float:
+def days_of(moment: datetime.datetime | None) -> float:
+    """Return the days since 1970-01-01, NaN for no date."""
     return np.nan if moment is None else (moment - EPOCH) / datetime.timedelta(1)
 
 

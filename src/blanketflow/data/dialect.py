@@ -18,7 +18,7 @@ LAYOUT_KEYS = ("skip_rows", "header_row", "units_row", "duplicate_names", "renam
 #: The keys of a data set that say how its text is written.
 KEYS = ("encoding", "sep", "quote", "decimal", "thousands", "comment", *LAYOUT_KEYS)
 #: Those that name a column.
-_NAMING = ("target", "groups", "weights", "within")
+_NAMING = ("target", "groups", "weights", "within", "time")
 #: What is said of a column that names the rows.
 ROW_NAMES = "a first column without a name, which numbers or names the rows and is left out"
 #: Words for a separator that YAML or a shell would change.

@@ -25,21 +25,29 @@ SOURCE = "memory"
 
 
 def columns_in_memory(
-    name: str, X: Any, y: Any, groups: Any = None, weights: Any = None, within: Any = None, target_kind: str = "auto"
+    name: str,
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    weights: Any = None,
+    within: Any = None,
+    time: Any = None,
+    target_kind: str = "auto",
 ) -> tuple[Sequence[Column], Any, dict[str, str]]:
-    """Return all columns of a data set, its key `target`, and the names of groups, weights and strata.
+    """Return all columns of a data set, its key `target`, and the names of groups, weights, strata and times.
 
-    `X` is a DataFrame, array or sparse matrix of shape (n, d); `y`, `groups`, `weights` and `within` have shape (n,) or
-    name a column of `X`. A list of names as `y` gives several targets, a mapping of names such as ``{"time": "days",
-    "event": "died"}`` one with parts, and so do the forms of `as_target`. Raises `DataError` if lengths differ, or
-    names are missing or repeated.
+    `X` is a DataFrame, array or sparse matrix of shape (n, d); `y`, `groups`, `weights`, `within` and `time` have
+    shape (n,) or name a column of `X`; only the last may be dates. A list of names as `y` gives several targets, a
+    mapping of names such as ``{"time": "days", "event": "died"}`` one with parts, and so do the forms of `as_target`.
+    Raises `DataError` if lengths differ, or names are missing or repeated.
 
     >>> columns, target, *_ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
     >>> [column.kind for column in columns], target
     (['numeric', 'categorical'], 'target')
     """
-    warn_of_row_order(name, X, y=y, groups=groups, weights=weights, within=within)
-    table = as_table(as_frame(X))
+    warn_of_row_order(name, X, y=y, groups=groups, weights=weights, within=within, time=time)
+    X, time = _with_dates_as_text(as_frame(X), time)
+    table = as_table(X)
     if not len(table):
         raise DataError(f"{name}: X has no columns.")
     if len(table) <= WIDE and not hasattr(X, "tocsc"):
@@ -49,10 +57,28 @@ def columns_in_memory(
     is_added = isinstance(target, str) and target not in own.names
     warn_of_cells(name, X, own, table[target] if is_added else None, stacklevel=5)
     names: dict[str, str] = {}
-    for part, values in {"groups": groups, "weights": weights, "within": within}.items():
+    for part, values in {"groups": groups, "weights": weights, "within": within, "time": time}.items():
         if values is not None:
             table, names[part] = _joined(name, table, values, part)
     return table.columns, target, names
+
+
+def _with_dates_as_text(X: Any, time: Any) -> tuple[Any, Any]:
+    """Return the features and the times of the rows, or the name of their column, with times of a date type as text."""
+    if isinstance(time, str):
+        is_column = hasattr(X, "iloc") and list(X.columns).count(time) == 1
+        return (X.assign(**{time: _as_text(X[time])}) if is_column else X), time
+    return X, _as_text(time)
+
+
+def _as_text(times: Any) -> Any:
+    import pandas as pd
+
+    if getattr(getattr(times, "dtype", None), "kind", "") != "M":
+        return times
+    found = times if isinstance(times, pd.Series) else pd.Series(times)
+    found = found if found.dt.tz is None else found.dt.tz_convert(None)  # those of Greenwich
+    return found.dt.strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _with_target(name: str, table: Table, y: Any, kind: str) -> tuple[Table, Any]:

@@ -11,11 +11,14 @@ import numpy as np
 from ..core.cards import CATEGORICAL, SURVIVAL
 from ..core.column import EVENT, TargetColumn
 from ..core.errors import DataError, did_you_mean
-from ..core.rows import FOLD_ROWS, LEAVE_GROUP_OUT, MOST_GROUPS
+from ..core.rows import FOLD_ROWS, FORWARD, LEAVE_GROUP_OUT, MOST_GROUPS
 from ..core.seeds import seed_32
 from ..core.table import Column
+from .periods import forward_masks
 
 TRAIN, TEST = "train", "test"
+#: The part of rows that a split leaves out: later ones, and those in the gap before the test rows.
+NEITHER = "neither"
 #: The outer split of all rows, whose blanket is the final one.
 FINAL = "full"
 _FOLD_ID = re.compile(r"([1-9][0-9]*)of([1-9][0-9]*)").fullmatch
@@ -125,20 +128,22 @@ def make_splits(
     dataset: str,
     groups: np.ndarray | None = None,
     n_test: int = 0,
+    times: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Make the outer splits of a data set and their inner folds: the columns of ``splits.parquet``.
 
     The spec has `evaluation` (number of outer folds; 0: none; 1: one split, whose test part is the last `n_test` rows;
-    ``leave-group-out``: a split per group, by number), `repeats`, `final` (whether there is a split ``full``) and
-    `stratify`. `folds` lists numbers of inner folds; 0 is one fold of all training rows.
+    ``leave-group-out``: a split per group, by number; ``forward``: those of `forward_masks`), `repeats`, `final`
+    (whether there is a split ``full``) and `stratify`. `folds` lists numbers of inner folds; 0 is one fold of all
+    training rows.
 
     The columns `row`, `split`, `part`, `folds` and `fold` have a block of n rows for each split and number of folds.
-    `fold` is 0 for test rows and where `folds` is 0. Raises `DataError` if there are too few rows, groups or rows of a
-    class.
+    `fold` is 0 for all but training rows, and where `folds` is 0. Raises `DataError` if there are too few rows, groups
+    or rows of a class.
     """
     n, stratify = len(np.asarray(y.values)), spec.get("stratify", True)
     blocks = []
-    for split, train in _outer(y, spec, seed, dataset, groups, n_test):
+    for split, train, test in _outer(y, spec, seed, dataset, groups, n_test, times):
         rows = np.flatnonzero(train)
         for n_folds in sorted(set(folds)):
             fold = np.zeros(n, dtype=np.int64)
@@ -151,7 +156,7 @@ def make_splits(
                 {
                     "row": np.arange(n),
                     "split": np.full(n, split),
-                    "part": np.where(train, TRAIN, TEST),
+                    "part": np.select([train, test], [TRAIN, TEST], NEITHER),
                     "folds": np.full(n, n_folds),
                     "fold": fold,
                 }
@@ -162,22 +167,41 @@ def make_splits(
 
 
 def split_ids(spec: Mapping[str, Any], n_groups: int | None = None) -> list[str]:
-    """Return the ids of the outer splits; with ``leave-group-out`` there is one for each group.
+    """Return the ids of the outer splits: one for each group with ``leave-group-out``, and one for each period but the
+    first with ``forward``.
 
     >>> split_ids({"evaluation": 2, "repeats": 2, "final": True})
     ['full', 'cv-1', 'cv-2', 'cv-3', 'cv-4']
     >>> split_ids({"evaluation": "leave-group-out", "final": False}, n_groups=3)
     ['cv-1', 'cv-2', 'cv-3']
     """
-    parts = (n_groups or 0) if spec["evaluation"] == LEAVE_GROUP_OUT else spec["evaluation"]
+    known = {LEAVE_GROUP_OUT: n_groups or 0, FORWARD: spec.get("parts", 1) - 1}
+    parts = known.get(spec["evaluation"], spec["evaluation"])
     evaluated = [f"cv-{i + 1}" for i in range(parts * spec.get("repeats", 1))]
     return ([FINAL] if spec.get("final", True) else []) + evaluated
 
 
 def _outer(
+    y: Column,
+    spec: Mapping[str, Any],
+    seed: int,
+    dataset: str,
+    groups: np.ndarray | None,
+    n_test: int,
+    times: np.ndarray | None,
+) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Return the id, training mask and test mask of each outer split, in the order of `split_ids`."""
+    if spec["evaluation"] == FORWARD:
+        whole = np.ones(y.n_rows, dtype=bool)
+        masks = [(whole, ~whole)] if spec.get("final", True) else []
+        masks += forward_masks(np.asarray(times), spec, y, dataset)
+        return [(split, *both) for split, both in zip(split_ids(spec), masks, strict=True)]
+    return [(split, train, ~train) for split, train in _partitions(y, spec, seed, dataset, groups, n_test)]
+
+
+def _partitions(
     y: Column, spec: Mapping[str, Any], seed: int, dataset: str, groups: np.ndarray | None, n_test: int
 ) -> list[tuple[str, np.ndarray]]:
-    """Return the id and training mask of each outer split, in the order of `split_ids`."""
     n_rows, n_parts = len(np.asarray(y.values)), spec["evaluation"]
     masks = [np.ones(n_rows, dtype=bool)] if spec.get("final", True) else []
     if n_parts == LEAVE_GROUP_OUT:
@@ -197,8 +221,10 @@ def _outer(
 def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], dataset: str) -> None:
     """Raise `DataError` before any job where `make_splits` would, or if all training rows are of one class.
 
-    `facts` are those of `peek`; unknown ones are not checked.
+    `facts` are those of `peek`; unknown ones are not checked, and so nothing of forward splits, which depend on times.
     """
+    if spec["evaluation"] == FORWARD:
+        return
     stratified, of_events = spec.get("stratify", True), facts.task == SURVIVAL
     counts = {label: count for label, count in (facts.class_counts or {}).items() if count} if stratified else {}
     n_rows, n_groups, parts = facts.n_rows, facts.n_groups, spec["evaluation"]

@@ -283,14 +283,16 @@ class StoredTable:
     groups: np.ndarray | None
     #: `target`, `task`, `task_reason`, `missing`, `gaps` (missing cells by feature), `groups` (name of its stored
     #: column or None), `truth` and `n_test` (how many of the last rows are test rows), and `within` (name of its stored
-    #: column) if it is set, `clusters` if groups are those of the features' design, `weights` (name of the stored
-    #: column), `target_parts` (stored column of each part of the target) and `target_levels` (its labels in order) if
-    #: it has any, and what else `write_table` was given.
+    #: column) if it is set, `time` (the same) and `has_dates`, `clusters` if groups are those of the features' design,
+    #: `weights` (name of the stored column), `target_parts` (stored column of each part of the target) and
+    #: `target_levels` (its labels in order) if it has any, and what else `write_table` was given.
     extra: dict[str, Any]
+    #: When each row was observed, if it is known.
+    times: np.ndarray | None = None
 
 
 def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shards: int = 1) -> None:
-    """Write a data set: features, then groups, strata and sampling weights if any, then the target.
+    """Write a data set: features, then groups, strata, times and sampling weights if any, then the target.
 
     With shards it has so many blocks of rows. `StoredTable.extra` lists what is added to the provenance's `extra`.
     """
@@ -304,6 +306,8 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
     groups = None if raw.groups is None else stored("groups", raw.groups)
     if design.within is not None:
         of_design["within"] = stored("within", design.within)
+    if raw.times is not None:
+        of_design |= {"time": stored("time", raw.times, NUMERIC), "has_dates": raw.has_dates}
     if design.clusters is not None:
         of_design["clusters"] = True
     if design.weights is not None:
@@ -399,7 +403,7 @@ class _NarrowFile:
         self._file = file
         names = file.schema.names
         self.n_rows = sum(file.blocks)
-        of_rows = sum(extra.get(key) is not None for key in ("groups", "within", "weights"))
+        of_rows = sum(extra.get(key) is not None for key in ("groups", "within", "time", "weights"))
         self.n_features = len(names) - 1 - of_rows - len(extra.get("target_parts", ()))
         self._names, self._last = names[: self.n_features], names[self.n_features :]
 
@@ -455,11 +459,12 @@ def _stored(features: Sequence[Column], last: Sequence[Column], extra: dict[str,
         target = TargetColumn(target.name, target.kind, values, tuple(order), extra["task"], parts)
     groups = last[0].values if extra["groups"] is not None else None
     within = last[int(groups is not None)].values if "within" in extra else None
+    times = last[(groups is not None) + (within is not None)].numbers() if "time" in extra else None
     weights = last[-1].numbers() if "weights" in extra else None
     clusters = groups if "clusters" in extra else None
     has_design = any(part is not None for part in (weights, clusters, within))
     return StoredTable(
-        Table(features, Design(weights, clusters, within) if has_design else None), target, groups, extra
+        Table(features, Design(weights, clusters, within) if has_design else None), target, groups, extra, times
     )
 
 

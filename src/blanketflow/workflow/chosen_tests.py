@@ -9,7 +9,7 @@ from math import ceil
 from ..ci import CITest
 from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, why_no_spline
 from ..config.typed import ChosenTest, Config, Selector
-from ..core.rows import LEAVE_GROUP_OUT
+from ..core.rows import FORWARD, LEAVE_GROUP_OUT
 from ..core.table import COUNTS, SAMPLING
 from .peek import Facts
 
@@ -40,7 +40,9 @@ def smallest_fold(facts: Facts, config: Config, selector: Selector) -> int:
     """Return the approximate number of rows of a selector's smallest fold."""
     n_rows, evaluation, n_folds = facts.n_rows, config.splits["evaluation"], selector.folds
     n_rows -= ceil(n_rows * (selector.confirm or 0.0))
-    if evaluation:
+    if evaluation == FORWARD:
+        n_rows //= config.splits["parts"]
+    elif evaluation:
         n_parts = (facts.n_groups or 2) if evaluation == LEAVE_GROUP_OUT else evaluation
         n_rows -= facts.n_test if evaluation == 1 else ceil(n_rows / n_parts)
     if n_folds:

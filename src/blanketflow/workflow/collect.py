@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ..core.printable import as_cell
-from ..core.rows import LEAVE_GROUP_OUT
+from ..core.rows import FORWARD, LEAVE_GROUP_OUT
 from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import (
     read_arrow,
@@ -140,6 +140,16 @@ def observed(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return rows
 
 
+def drift(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the drift that evaluations of forward splits keep (`feature_drift`), by data set and selector."""
+    found = {}
+    for path in paths:
+        if told := read_provenance(path).extra.get("drift"):
+            ids = parse(path, ["evaluate"]).ids
+            found[ids["dataset"], ids["selector"]] = told
+    return found
+
+
 def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.DataFrame:
     """Return the rows of evaluations with `selected_on`: the training rows alone, or all rows."""
     folded = [evaluations(honest).assign(selected_on=HONEST)]
@@ -231,7 +241,7 @@ def tabulate(
     """
     asked = json.loads(spec)
     scored, n_parts = evaluations(evaluation_paths), asked["splits"]["evaluation"]
-    n_parts = 0 if n_parts == LEAVE_GROUP_OUT else n_parts
+    n_parts = 0 if n_parts in (LEAVE_GROUP_OUT, FORWARD) else n_parts
     found = Found(
         cards=cards(card_paths),
         blankets=selections(blanket_paths),
@@ -246,6 +256,7 @@ def tabulate(
         scores=scores(scored, asked["selectors"], n_parts),
         targets=asked.get("targets", {}),
         observed=observed(evaluation_paths),
+        drift=drift(evaluation_paths),
         discoveries={
             ids: told["discoveries"] for ids, told in final_verdicts(fold_paths).items() if told.get("discoveries")
         },

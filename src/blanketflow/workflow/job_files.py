@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.rows import FORWARD
 from ..data.splits import FINAL
 from .layout import path_of
 from .sharded import shards
@@ -63,10 +64,15 @@ class JobFiles:
         return self.of_folds("ci_test", {**dict(ids), "test": test}) if test else []
 
     def evaluated(self, scores: str, ids: Ids) -> list[Path]:
-        """Return the evaluated blanket of each evaluation split: that of the split, or always the final one."""
+        """Return the evaluated blanket of each evaluation split: that of the split, or always the final one.
+
+        With forward splits the final one follows, since its features' drift is told too.
+        """
         own = {"dataset": ids["dataset"], "selector": ids["selector"]}
         splits = self.plan.evaluation_splits(ids["dataset"])
         found_on = [FINAL if scores == "evaluate_optimistic" else split for split in splits]
+        if scores == "evaluate" and self.plan.config.splits["evaluation"] == FORWARD:
+            found_on += [split for split in self.plan.splits(ids["dataset"]) if split == FINAL]
         return [self.at("blanket", **own, split=split) for split in found_on]
 
     def confirmed(self) -> list[Path]:

@@ -31,6 +31,7 @@ from ..data.column_roles import (
     check_finite,
     check_settings,
     columns_of_rows,
+    dates_as_text,
     feature_names,
     prepare_target,
     setting,
@@ -159,7 +160,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         return _remembered(name, source, spec, seed)
     with source.user_file.named():
         if source.kind == "parquet":
-            head = read_parquet_head(name, source.path, setting(spec, "drop"), spec.get("dates") is not None)
+            head = read_parquet_head(name, source.path, setting(spec, "drop"), dates_as_text(spec))
         else:
             as_text = setting(spec, "categorical")
             head = read_head(name, source.path, as_text, dialect, markers, setting(spec, "drop"))

@@ -44,7 +44,9 @@ def compare(
     *,
     models: Sequence[str] = DEFAULT_MODELS,
     metrics: str | Sequence[str] = "auto",
-    evaluation: int | Literal["leave-group-out"] = 5,
+    evaluation: int | Literal["leave-group-out", "forward"] = 5,
+    parts: int = 5,
+    gap: float = 0,
     repeats: int = 1,
     final: bool = True,
     stratify: bool = True,
@@ -57,6 +59,7 @@ def compare(
     weights: Any = None,
     weights_are: str = COUNTS,
     within: Any = None,
+    time: Any = None,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     tiers: Sequence[Sequence[str]] | None = None,
@@ -80,7 +83,8 @@ def compare(
     Parameters
     ----------
     X : DataFrame, ndarray or scipy sparse matrix of shape (n, d), or mapping
-        The features. A mapping ``{name: (X, y)}`` or ``{name: (X, y, groups, weights, within)}`` has several data sets.
+        The features. A mapping ``{name: (X, y)}`` or ``{name: (X, y, groups, weights, within, time)}`` has several data
+        sets.
     y : array-like of shape (n,), str, list of str, or mapping
         The target, or the name of its column in `X`; for times to an event a form that `fit` takes, or the names of the
         columns, ``{"time": "days", "event": "died"}``; for joint labels ``{"joint": ["relapse", "death"]}``. Rows
@@ -96,9 +100,14 @@ def compare(
         are skipped.
     metrics : "auto" or sequence of str
         Metrics of the models.
-    evaluation : int or "leave-group-out"
+    evaluation : int, "leave-group-out" or "forward"
         Outer folds of the evaluation, at least 2; 0 for none. With ``leave-group-out`` each of the `groups` is held out
-        once, and ``found.held_out_groups`` has the scores on the unseen groups.
+        once, and ``found.held_out_groups`` has the scores on the unseen groups. With ``forward`` each period of `time`
+        is the test part of a search in the periods before it, and ``found.drift`` tells how the features change.
+    parts : int
+        Forward: number of periods, of about equally many rows.
+    gap : float
+        Forward: time before the test rows that is left out of the training rows, in days for dates.
     repeats : int
         Repetitions of the outer folds.
     final : bool
@@ -123,6 +132,8 @@ def compare(
         Numbers of equal rows, or sampling weights, proportional to the population members that a row represents.
     within : array-like of shape (n,), or str, optional
         Strata, such as sites, within which CI tests are computed; a column of `X` named by a str is then no feature.
+    time : array-like of shape (n,), or str, optional
+        Forward: time of each row, as numbers or dates; a column of `X` named by a str is then no feature.
     include, exclude : list of str, optional
         Features forced into every selection, and features left out; ``prefix*`` matches a prefix.
     tiers : list of lists of str, optional
@@ -177,7 +188,7 @@ def compare(
     True
     """
     n_workers("compare", n_jobs, 1)  # refused before anything is read
-    rows = {"groups": groups, "weights": weights, "within": within}
+    rows = {"groups": groups, "weights": weights, "within": within, "time": time}
     of_all = {"task": task, "missing": missing, "imputations": imputations, "include": include, "exclude": exclude}
     of_all |= {"target_kind": target_kind}
     of_all |= {"tiers": tiers, "feature_groups": feature_groups, "costs": costs, "max_rows": max_rows}
@@ -188,6 +199,8 @@ def compare(
         "datasets": {data.name: data.spec for data in given},
         "splits": {
             "evaluation": evaluation,
+            "parts": parts,
+            "gap": gap,
             "repeats": repeats,
             "final": final,
             "stratify": stratify,
@@ -257,7 +270,7 @@ _OWN = {
     **{key: key for key in KEYS},
 }
 #: Optional values after the target in the tuple of a data set, in order.
-_PARTS = ("groups", "weights", "within")
+_PARTS = ("groups", "weights", "within", "time")
 
 
 @dataclass(frozen=True)
@@ -275,21 +288,22 @@ def data_sets(
 ) -> list[DataSet]:
     """Return the data sets of `compare`.
 
-    `rows` has groups, weights and strata by these names, and `of_all` configuration keys that apply to all data sets.
+    `rows` has groups, weights, strata and times by these names, and `of_all` configuration keys that apply to all data
+    sets.
     """
     asked = {key: as_texts(value) if key in KEYS else value for key, value in of_all.items() if value is not None}
     if not isinstance(X, Mapping):
         return [_data_set(name, (X, y, *map(rows.get, _PARTS)), weights_are, asked)]
     if any(part is not None for part in (y, *rows.values())):
         raise ConfigError(
-            "compare: with a mapping of data sets, y, groups, weights and within belong in it: "
-            "{name: (X, y, groups, weights, within)}. None stands for what a data set does not have."
+            "compare: with a mapping of data sets, y, groups, weights, within and time belong in it: "
+            "{name: (X, y, groups, weights, within, time)}. None stands for what a data set does not have."
         )
     for name, parts in X.items():
         if not isinstance(parts, tuple) or not 2 <= len(parts) <= 2 + len(_PARTS):
             raise ConfigError(
-                f"compare: data set {name!r} must be (X, y), or begin so and have groups, weights and within, in this "
-                "order."
+                f"compare: data set {name!r} must be (X, y), or begin so and have groups, weights, within and time, in "
+                "this order."
             )
     return [_data_set(name, parts, weights_are, asked) for name, parts in X.items()]
 

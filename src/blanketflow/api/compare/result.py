@@ -48,7 +48,7 @@ class Comparison:
         Column names that are not text, such as integers, by their text. Tables and `blanket` have names, charts texts.
     tables : dict of str to DataFrame
         Every result table by name; the attributes answers, scores, blankets, unions, stability, agreement, ranks, wins,
-        observed, friedman, runtime, truth and statuses are these.
+        observed, drift, friedman, runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
         Cost of each fold; results that are not ``ok``; and unsuitable pairs with the reason.
 
@@ -90,6 +90,10 @@ class Comparison:
     observed = _Table(
         "What was observed on unseen rows in parts of equal predictions, such as survival curves; empty for classes "
         "and plain numbers."
+    )
+    drift = _Table(
+        "How the selected features change over the periods of time: distribution (PSI), sign and rank; empty without "
+        '``evaluation="forward"``.'
     )
     friedman = _Table("Whether the ranks of the selectors differ over the data sets.")
     runtime = _Table("Number of tests and seconds of each selector.")

@@ -18,7 +18,7 @@ from ...core.formats import FORMATS, find_format
 from ...core.table import Column, categorical
 from ..arrays import checked_csc
 from ..arrow import columns_from_arrow
-from ..column_roles import setting
+from ..column_roles import dates_as_text, setting
 from ..columns import as_whole, with_more
 from ..columns_of_text import column_of_cells
 from ..dialect import Dialect, FoundOut
@@ -49,9 +49,9 @@ class TableFile:
         return setting(self.spec, "drop")
 
     @property
-    def has_dates(self) -> bool:
-        """Whether the spec says what becomes of dates."""
-        return self.spec.get("dates") is not None
+    def has_dates(self) -> bool | str:
+        """Whether the spec says what becomes of dates, as `dates_as_text`."""
+        return dates_as_text(self.spec)
 
 
 class Loaded(NamedTuple):

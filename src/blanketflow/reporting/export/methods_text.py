@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import BlanketflowError
 from ...core.printable import printable
 from ...core.registry import look_up
-from ...core.rows import LEAVE_GROUP_OUT
+from ...core.rows import FORWARD, LEAVE_GROUP_OUT
 from ..formatting import count, metric_name, plain
 from .bibtex import CORRECTIONS, ITSELF, Bibliography, references
 
@@ -185,6 +185,9 @@ class _Told:
         said = self.run.provenance["config"]["splits"]
         if said["evaluation"] == LEAVE_GROUP_OUT:
             return "each group of rows was left out once"
+        if said["evaluation"] == FORWARD:
+            gap = f", with a gap of {said['gap']:g} before it" if said["gap"] else ""
+            return f"rows were cut into {said['parts']} periods of time, each scored by what was learned before it{gap}"
         if said["evaluation"] == 1:
             return "the test rows of the data set"
         strata = ", stratified by the class if the target has classes" if said["stratify"] else ""

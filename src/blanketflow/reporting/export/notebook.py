@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Keys of a data set that a search or other cells state, or that say nothing of how the table is read.
 _STATED = {*PRIOR, "source", "path", "target_parts", "target_options", "target_kind", "task", "weights"}
-_STATED |= {"weights_are", "missing", "imputations", "max_rows", "max_memory", "test_rows", "rows"}
+_STATED |= {"weights_are", "missing", "imputations", "max_rows", "max_memory", "test_rows", "rows", "time"}
 _USUAL = {"header": "names"}
 #: Sources whose rows the run drew.
 _DRAWN = ("simulate:", "network:")
@@ -100,7 +100,8 @@ def _reading(place: str, spec: Mapping[str, Any], card: Mapping[str, Any]) -> tu
     target, parts = spec.get("target") or card["target"]["name"], dict(spec.get("target_parts") or {})
     of_target = [target, *parts.values()]
     roles = {key: spec[key] for key in ("groups", "within", "weights") if spec.get(key) is not None}
-    aside = list(dict.fromkeys([*of_target, *roles.values()]))
+    time = [spec["time"]] if spec.get("time") is not None else []
+    aside = list(dict.fromkeys([*of_target, *roles.values(), *time]))
     arguments = "".join(f",\n    {key}={_indented(pformat(value), first=False)}" for key, value in keys.items())
     lines = [
         f"table = bf.read_table(\n    {place!r}{arguments},\n)",

@@ -114,7 +114,8 @@ def policy(scripts: Iterable[str]) -> str:
 class Cell:
     """A cell: text, a second smaller line, a bar, whether it is marked as best, and the value for sorting.
 
-    The bar before the text has length `share`, 0 to 1. Missing values are sorted last.
+    The bar before the text has length `share`, 0 to 1. Missing values are sorted last. A `level`, such as large, sets
+    the colour.
     """
 
     text: str
@@ -122,6 +123,7 @@ class Cell:
     share: float | None = None
     best: bool = False
     value: float | None = None
+    level: str = ""
 
     @property
     def sort_key(self) -> str | None:

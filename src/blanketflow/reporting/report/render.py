@@ -11,6 +11,7 @@ from ..formatting import linked, plain
 from ..tables.scores import is_rare, metrics_in_order
 from . import dataset, html, overview
 from .dataset import headline
+from .drift import drift
 from .figures import charts as all_charts
 from .figures import narrow_charts
 from .overview import methods
@@ -89,6 +90,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "scores": [(metric, dataset.score_table(run, name, metric)) for metric in leading],
         "other_scores": [dataset.score_table(run, name, metric) for metric in others],
         "unseen": unseen(run, name),
+        "drift": drift(run, name),
         "held_out_groups": dataset.held_out_groups(run, name),
         "runtime": dataset.runtime(run, name),
         "has_truth": run.cards[name].get("truth") is not None,

@@ -15,6 +15,7 @@ from .blankets import (
     truth,
     unions_table,
 )
+from .drift import DRIFT, drift
 from .ranks import FRIEDMAN, RANKS, WINS, comparable, friedman, friedman_ranks, ranks, wins
 from .result_table import Found, ResultTable
 from .scores import (
@@ -83,6 +84,9 @@ TABLES = {
         OBSERVED,
         lambda found: observed(found.observed),
     ),
+    "drift": ResultTable(
+        "how the selected features change over periods of time: distribution, sign and rank", DRIFT, drift
+    ),
     "friedman": ResultTable(
         "whether the selectors differ over the data sets",
         FRIEDMAN,
@@ -118,6 +122,7 @@ __all__ = [
     "between_groups",
     "blankets_table",
     "comparable",
+    "drift",
     "friedman",
     "friedman_ranks",
     "held_out_groups",

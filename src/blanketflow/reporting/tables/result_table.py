@@ -63,7 +63,8 @@ class Found:
     have cards and specs by id. `n_parts` is the number of outer folds, 0 if it differs (one per group). `scores` is
     that result table. `targets` has the data set of each target, by the id of a data set with several. `observed` has
     the rows of that result table, which evaluations keep. `discoveries` has the discoveries by level of final searches,
-    as columns, by data set and selector.
+    as columns, by data set and selector, and `drift` the periods of forward splits and what is known of the features in
+    each.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -80,6 +81,7 @@ class Found:
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     observed: Sequence[Mapping[str, Any]] = ()
     discoveries: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    drift: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def competing(self) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from ...data.artefacts import read_columns, read_provenance, write_columns
 from ...data.impute import impute
 from ...data.splits import test_rows, train_rows
 from ...data.storage import feature_names, read_table
+from ...models.drift import MOST_FEATURES, feature_drift
 from ...models.evaluation import evaluate_split, not_scored
 from ...models.observed import UnseenRows
 from ...models.predictions import Predictions
@@ -41,9 +42,10 @@ def evaluate_blankets(
 ) -> None:
     """Write the scores of every split and model; a split without a blanket has rows with its reason.
 
-    `blankets` has blanket.parquet of each evaluation split in the order of the spec, and `spec` is JSON with models,
-    metrics, splits and the seed. With held-out groups, honest scores include those at seen groups. Of further kinds of
-    targets the metadata hold what was observed by parts of what was predicted.
+    `blankets` has blanket.parquet of each evaluation split in the order of the spec, then with forward splits that of
+    the final blanket; `spec` is JSON with models, metrics, splits and the seed. With held-out groups, honest scores
+    include those at seen groups. Of further kinds of targets the metadata hold what was observed by parts of what was
+    predicted, and of forward splits the drift of all features in any blanket.
     """
     asked = json.loads(spec)
     seed = asked["seed"]
@@ -63,7 +65,8 @@ def evaluate_blankets(
         target = as_numbers(target)  # models know no kinds of other packages
     unseen = None if task in TASKS or is_optimistic else UnseenRows(task)
     rows: list[dict[str, Any]] = []
-    for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
+    n_splits = len(asked["splits"])
+    for split, own, (_, provenance) in zip(asked["splits"], chosen[:n_splits], found[:n_splits], strict=True):
         if not provenance.usable:
             why = (provenance.status, provenance.reason)
             rows += [{"split": split, **row} for row in not_scored(asked["models"], asked["metrics"], task, *why)]
@@ -96,6 +99,13 @@ def evaluate_blankets(
     types = ARTEFACTS["evaluate"].types(bool(groups))
     total.extra |= {"held_out": groups} if groups else {}
     total.extra |= {} if unseen is None else {"observed": unseen.summary()}
+    periods = None if is_optimistic else read_provenance(splits).extra.get("periods")
+    if periods and len(ever) <= MOST_FEATURES:
+        period = np.ones(target.n_rows, dtype=np.int64)
+        for at, split in enumerate(asked["splits"], start=2):
+            period[test_rows(drawn, split)] = at
+        y = as_numbers(stored.target) if isinstance(stored.target, TargetColumn) else target
+        total.extra["drift"] = feature_drift(stored.features, y, period, periods)
     write_columns(scores, {name: [row.get(name) for row in rows] for name in types}, types, total)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.rows import LEAVE_GROUP_OUT
+from ...core.rows import FORWARD, LEAVE_GROUP_OUT
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_arrow, write_arrow, write_columns
+from ...data.periods import described_periods
 from ...data.splits import make_splits, split_ids
 from ...data.storage import read_table
 from ..identity import made
@@ -19,13 +20,18 @@ from ..identity import made
 def draw_splits(table: Path, splits: Path, dataset: str, spec: str, code: str = "") -> None:
     """Write the splits of a data set for the numbers of folds in the spec.
 
-    If each split holds out one group, the metadata ``held_out`` has the group and its rows by split.
+    If each split holds out one group, the metadata ``held_out`` has the group and its rows by split; of forward splits,
+    ``periods`` has the first and last time of each period and its rows.
     """
     asked = json.loads(spec)
     provenance = made("splits", splits, [table], spec, code, asked["seed"])
     stored = read_table(table, columns=[])
     n_test = stored.extra["n_test"]
-    columns = make_splits(stored.target, asked, asked["folds"], asked["seed"], dataset, stored.groups, n_test)
+    of_rows = stored.groups, n_test, stored.times
+    columns = make_splits(stored.target, asked, asked["folds"], asked["seed"], dataset, *of_rows)
+    if asked["evaluation"] == FORWARD and stored.times is not None:
+        of_times = stored.times, asked["parts"], stored.extra["has_dates"]
+        provenance.extra["periods"] = described_periods(*of_times)
     if asked["evaluation"] == LEAVE_GROUP_OUT:
         sizes = np.unique(stored.groups, return_counts=True)[1].tolist()
         groups = zip(split_ids(asked | {"final": False}, len(sizes)), stored.extra["group_labels"], sizes, strict=True)
