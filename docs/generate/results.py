@@ -22,8 +22,8 @@ _OTHERS = {
     f"{path_of('figures')}/*.svg": "the charts of the report",
     path_of("card"): "description of the data set: rows, kinds, target, task with its reason, missing cells, notes",
     path_of("agreement"): "with `shards`: levels and bin borders for counting the rows of a fold",
-    path_of("table"): "the features in order, then groups if any, then the target. Above 2,000 features (sparse: 400) "
-    "one row per feature",
+    path_of("table"): "the features in order, then groups and times if any, then the target. Above 2,000 features "
+    "(sparse: 400) one row per feature",
     "logs/, benchmarks/": "the log of each job, and its seconds and memory as measured by Snakemake",
 }
 

@@ -259,7 +259,7 @@ def test_a_data_set_may_have_a_time_of_its_own_and_specs_of_others_stay_as_they_
     assert "opened" not in plan.facts["a"].feature_names and "day" in plan.facts["a"].feature_names
     spec = plan.config.datasets["a"]
     reading, _ = _reading("loans.csv", spec, {"target": {"name": "outcome"}, "task": "classification"})
-    assert "columns=['outcome', 'opened']" in reading and "time=" not in reading
+    assert "drop=['opened']" in reading and "time=" not in reading
     plain = make_plan({**raw, "datasets": {"a": data}}, lambda name: name)
     assert not {"parts", "time", "gap"} & json.loads(plain.splits_spec([0])).keys()
     assert "time" not in json.loads(plain.table_spec("a"))

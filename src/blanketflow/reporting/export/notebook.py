@@ -100,8 +100,9 @@ def _reading(place: str, spec: Mapping[str, Any], card: Mapping[str, Any]) -> tu
     target, parts = spec.get("target") or card["target"]["name"], dict(spec.get("target_parts") or {})
     of_target = [target, *parts.values()]
     roles = {key: spec[key] for key in ("groups", "within", "weights") if spec.get(key) is not None}
-    time = [spec["time"]] if spec.get("time") is not None else []
-    aside = list(dict.fromkeys([*of_target, *roles.values(), *time]))
+    if spec.get("time") is not None:
+        keys["drop"] = [*keys.get("drop", []), spec["time"]]
+    aside = list(dict.fromkeys([*of_target, *roles.values()]))
     arguments = "".join(f",\n    {key}={_indented(pformat(value), first=False)}" for key, value in keys.items())
     lines = [
         f"table = bf.read_table(\n    {place!r}{arguments},\n)",
