@@ -1,6 +1,7 @@
 """`blanketflow compare`, as typed."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -64,3 +65,13 @@ def test_a_stopped_search_is_told_once(wine, capsys):
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("wine")]
     assert len(told) == 1
     assert told[0].startswith("wine, hiton-mb: timeout on 3 splits, the time limit of 0.001 s (time_limit) was reached")
+
+
+def test_later_rows_are_tested_on_and_drift_is_told(wine, capsys):
+    wine.assign(day=range(len(wine)), target=wine.index % 2).to_csv("wine.csv", index=False)
+    asked = ["compare", "wine.csv", "--target", "target", "--methods", "mim", "--models", "tree", "--folds", "0"]
+    assert main([*asked, "--time", "day", "--gap", "2", "--evaluation", "3"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"Over time\n  wine, features of \S+: .* drifted: PSI \d+\.\d\d in period [23]", said)
+    assert main([*asked, "--gap", "2"]) == 1
+    assert "--gap is for test rows that are later than the others. Add --time COLUMN." in capsys.readouterr().err

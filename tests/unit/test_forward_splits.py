@@ -200,6 +200,13 @@ def test_searches_up_to_a_period_are_those_of_its_rows(found):
     assert rows["rank"].isna().equals(~rows["selected"])
 
 
+def test_intervals_count_that_training_rows_grow(found):
+    half = found.scores.eval("mean - low").iloc[0]
+    # the t quantile of 3 degrees of freedom; one period is tested for each of 1, 2, 3 and 4 to learn from
+    ratio = np.mean([1, 1 / 2, 1 / 3, 1 / 4])
+    assert half == pytest.approx(3.18245 * found.scores["sd"].iloc[0] * np.sqrt(1 / 4 + ratio), rel=1e-4)
+
+
 def test_the_report_says_what_drifted(found, tmp_path):
     page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
     section = page[page.index("<h3>Over time</h3>") :]

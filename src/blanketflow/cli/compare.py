@@ -10,6 +10,7 @@ import typer
 from ..core.errors import ConfigError
 from ..core.printable import listed
 from ..core.registry import look_in
+from ..core.rows import FORWARD
 from ..core.seeds import DEFAULT_SEED
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
 from .terminal import heading, heartbeat, is_terminal, note, show, show_json, show_table
@@ -38,6 +39,13 @@ def compare(
         typer.Option("--models", metavar="ID...", help="models that score the blankets", autocompletion=model_ids),
     ] = None,
     evaluation: Annotated[int, typer.Option(help="outer folds of the evaluation; 0 for none", min=0)] = 5,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="time of the rows: test on each of --evaluation periods after the first"),
+    ] = None,
+    gap: Annotated[
+        float, typer.Option(help="with --time: left out before the test rows, in days for dates", min=0)
+    ] = 0,
     folds: Annotated[int, typer.Option(help="inner folds whose blankets are combined; 0 for none", min=0)] = 5,
     time_limit: Annotated[
         float | None, typer.Option(help="seconds allowed for growing, and for shrinking, on one fold", min=0.001)
@@ -62,13 +70,15 @@ def compare(
         raise ConfigError("--cores is 0, but must be 1 or more, or -1 for all cores.")
     if report is not None and (report.is_dir() or not report.parent.is_dir()):
         raise ConfigError(f"--report is {report}, but must name a file in a folder that exists.")
+    if gap and time is None:
+        raise ConfigError("--gap is for test rows that are later than the others. Add --time COLUMN.")
     look_in(Path())  # as beside a config
     asked = methods or ["hiton-mb", "ppfs", "mrmr"]
     limits = {} if time_limit is None else {"time_limit": time_limit}
     raw: dict[str, Any] = {
         "seed": seed,
         "datasets": {dataset_id(table): dataset_spec(table, target, data_set or (), True) for table in tables},
-        "splits": {"evaluation": evaluation},
+        "splits": {"evaluation": evaluation} if time is None else _forward(evaluation, time, gap),
         "folds": folds,
         "selectors": {name: spec | limits for name, spec in map(_selector, asked)} | {"all": {"method": "all"}},
     }
@@ -91,6 +101,10 @@ def compare(
         note(f"Report: {report}")
     else:
         show("\nFor all tables and charts, add --report report.html")
+
+
+def _forward(parts: int, time: str, gap: float) -> dict[str, Any]:
+    return {"evaluation": FORWARD, "parts": parts, "time": time, "gap": gap}
 
 
 def _selector(asked: str) -> tuple[str, dict[str, str]]:
@@ -116,6 +130,13 @@ def _show(found: Any) -> None:
     heading("Blankets on all rows, most important first")
     for (dataset, selector), part in found.blankets.groupby(["dataset", "selector"], sort=False):
         show(f"  {dataset} {selector}: {listed(part['feature'], _FEATURES)}")
+    if len(found.drift):
+        from ..reporting.report.drift import drift
+
+        heading("Over time")
+        for told in (drift(found.run, dataset) for dataset in found.run.cards):
+            if told is not None:
+                show(f"  {told.dataset}, features of {told.selector}: {told.sentence}")
     for line in found.notes():
         note(line)
 

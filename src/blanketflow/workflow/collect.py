@@ -241,7 +241,10 @@ def tabulate(
     """
     asked = json.loads(spec)
     scored, n_parts = evaluations(evaluation_paths), asked["splits"]["evaluation"]
-    n_parts = 0 if n_parts in (LEAVE_GROUP_OUT, FORWARD) else n_parts
+    if n_parts == FORWARD:  # split k has 1 / k test rows for each training row; 1 / (n_parts - 1) is their mean
+        later = asked["splits"]["parts"] - 1
+        n_parts = 1 + later / sum(1 / k for k in range(1, later + 1))
+    n_parts = 0 if n_parts == LEAVE_GROUP_OUT else n_parts
     found = Found(
         cards=cards(card_paths),
         blankets=selections(blanket_paths),

@@ -25,6 +25,7 @@ _SIGNS = {1.0: "+", -1.0: "\N{MINUS SIGN}", 0.0: "0"}
 class Drift:
     """A sentence on what drifted, and a table of the answer's features by periods; `rises` is what a + stands for."""
 
+    dataset: str
     selector: str
     sentence: str
     table: Table
@@ -49,7 +50,7 @@ def drift(run: Run, dataset: str) -> Drift | None:
     ]
     table = Table(["feature", *heads], rows)
     n_more = max(0, len(features) - MAX_FEATURES)
-    return Drift(answer.selector, _sentence(found), table, _rises(run.cards[dataset]), n_more)
+    return Drift(dataset, answer.selector, _sentence(found), table, _rises(run.cards[dataset]), n_more)
 
 
 def _rises(card: Mapping[str, Any]) -> str:

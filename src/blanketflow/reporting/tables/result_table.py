@@ -60,7 +60,7 @@ class Found:
     `blankets`, `folds` and `evaluations` are rows of these artefacts with data set, selector and split;
     `both_selections` adds evaluate_optimistic with `selected_on`; `confirmed` is from confirm. `ended` has the status
     of each search and model, `skipped` (data set, selector, reason) of pairs that were not run. `cards` and `selectors`
-    have cards and specs by id. `n_parts` is the number of outer folds, 0 if it differs (one per group). `scores` is
+    have cards and specs by id. `n_parts` is that of `corrected_mean`, 0 if it differs (one per group). `scores` is
     that result table. `targets` has the data set of each target, by the id of a data set with several. `observed` has
     the rows of that result table, which evaluations keep. `discoveries` has the discoveries by level of final searches,
     as columns, by data set and selector, and `drift` the periods of forward splits and what is known of the features in
@@ -76,7 +76,7 @@ class Found:
     ended: pd.DataFrame
     skipped: Sequence[Sequence[str]]
     selectors: Mapping[str, Mapping[str, Any]]
-    n_parts: int
+    n_parts: float
     scores: pd.DataFrame
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     observed: Sequence[Mapping[str, Any]] = ()

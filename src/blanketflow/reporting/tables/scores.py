@@ -48,7 +48,7 @@ _KEYS = ["dataset", "split", "model", "metric"]
 
 
 def scores(
-    evaluations: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), n_parts: int = 0
+    evaluations: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), n_parts: float = 0
 ) -> pd.DataFrame:
     """Summarise each metric over the evaluation splits.
 
@@ -97,7 +97,7 @@ def with_nothing(evaluations: pd.DataFrame, selectors: Mapping[str, Mapping[str,
     return pd.concat([evaluations, rows], ignore_index=True) if len(rows) else evaluations
 
 
-def _summary(part: pd.DataFrame, metric: str, n_parts: int) -> dict[str, Any]:
+def _summary(part: pd.DataFrame, metric: str, n_parts: float) -> dict[str, Any]:
     sign = 1 if is_higher_better(metric) else -1
     own = corrected_mean(part["value"].to_numpy(), n_parts)
     to_all = corrected_mean((part["value"] - part["of_all"]).to_numpy(), n_parts)
@@ -167,7 +167,7 @@ def _best(
     return best
 
 
-def behind_the_best(values: pd.DataFrame, higher_is_better: bool, n_parts: int) -> dict[str, Mean]:
+def behind_the_best(values: pd.DataFrame, higher_is_better: bool, n_parts: float) -> dict[str, Mean]:
     """Return by how much each column is worse than the column with the best mean, on the same rows.
 
     `values` has shape (n_splits, n_selectors); `n_parts` is as in `corrected_mean`.
@@ -221,12 +221,12 @@ class Mean(NamedTuple):
     high: float
 
 
-def corrected_mean(values: np.ndarray, n_parts: int) -> Mean:
+def corrected_mean(values: np.ndarray, n_parts: float) -> Mean:
     """Return the mean of one value per split with the corrected standard error and Student's interval.
 
     The variance of the mean is that of the values times 1 / n_splits + 1 / (n_parts - 1), where the second term is the
-    ratio of test to training rows of a split and `n_parts` the number of outer folds of a repetition. NaN in `values`
-    is ignored; one value has no interval.
+    ratio of test to training rows of a split and `n_parts` the number of outer folds of a repetition, or another number
+    with that ratio. NaN in `values` is ignored; one value has no interval.
 
     Nadeau and Bengio (2003), Inference for the generalization error, Machine Learning 52, 239-281,
     doi:10.1023/A:1024068626366.
