@@ -50,6 +50,7 @@ def named(page):
     if page == "rows":
         X["site"] = site
     known = {"X": X, "y": y, "patient": patient, "household": patient, "site": site}
+    known["opened"] = pd.date_range("2024-01-01", periods=n, freq="3D")
     known |= {"weight": rng.random(n) + 0.5, "persons": rng.integers(1, 4, n)}
     known |= {"table": X.assign(relapse=y, death=rng.permutation(y)), "frame_b": counted.assign(outcome=y)}
     return known

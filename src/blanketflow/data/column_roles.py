@@ -254,7 +254,8 @@ def assemble(
     groups, labels = spec.get("groups"), tuple[str, ...]()
     if groups is not None:
         numbers, labels = _numbered_groups(name, "groups", columns[names.index(groups)].take(rows))
-        notes.append(f"rows of one {groups!r} stay together in all splits")
+        where = "all splits" if spec.get("time") is None else "all inner folds"
+        notes.append(f"rows of one {groups!r} stay together in {where}")
     else:  # the copies of a row stay together
         numbers = rows if spec.get("weights") is not None and shares is None else None
     times, has_dates = None, False

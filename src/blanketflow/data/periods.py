@@ -37,11 +37,13 @@ def forward_masks(
     parts, gap = spec["parts"], spec["gap"]
     period = periods_of(times, parts)
     if len(np.unique(period)) < parts:
-        most = next((n for n in range(parts - 1, 1, -1) if len(np.unique(periods_of(times, n))) == n), None)
+        n_times = len(np.unique(times))
+        fewer = range(min(parts - 1, n_times), 1, -1)
+        most = next((n for n in fewer if len(np.unique(periods_of(times, n))) == n), None)
         way_out = f"Set splits.parts to {most}" if most else "Choose a time column with more values"
         raise DataError(
-            f"{where}: rows of equal time are never split, and the {len(np.unique(times)):,} different times leave one "
-            f"of {parts} periods empty. {way_out}, or splits: {{evaluation: 5}} for a partition at random."
+            f"{where}: rows of equal time are never split, and the {n_times:,} different times leave one of {parts} "
+            f"periods empty. {way_out}, or splits: {{evaluation: 5}} for a partition at random."
         )
     masks = []
     for k in range(1, parts):
