@@ -20,7 +20,7 @@ def periods_of(times: np.ndarray, parts: int) -> np.ndarray:
     A time with m earlier rows of n is in period 1 + m * parts // n, so that a period may be empty.
 
     >>> periods_of(np.array([3, 1, 2, 2, 4, 5]), 2).tolist()
-    [1, 1, 1, 1, 2, 2]
+    [2, 1, 1, 1, 2, 2]
     """
     _, numbers, counts = np.unique(times, return_inverse=True, return_counts=True)
     return (1 + (np.cumsum(counts) - counts) * parts // len(times))[numbers]
