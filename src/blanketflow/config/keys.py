@@ -438,8 +438,8 @@ SPLITS: dict[str, tuple[Any, Parameter]] = {
         Parameter(
             "integer",
             "Number of outer folds of the evaluation. 0: none; 1: one split, tested on test_rows; leave-group-out: "
-            "each group of the data set is held out once; forward: each period of time is tested on after those before "
-            "it were learned from.",
+            "each group of the data set is held out once; forward: each period of time is tested on once, by what the "
+            "periods before it teach.",
             at_least=0,
             at_most=MOST_PARTS,
             choices=(LEAVE_GROUP_OUT, FORWARD),
