@@ -10,13 +10,14 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.api.compare import compare_config
-from blanketflow.core.column import SparseValues
+from blanketflow.core.column import SparseValues, TargetColumn
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.core.table import Column, Table, categorical
 from blanketflow.data import splits as sp
 from blanketflow.data.periods import described_periods, periods_of
 from blanketflow.models.drift import binned, feature_drift, sign, stability_index
 from blanketflow.reporting.export.notebook import _reading
+from blanketflow.targets import as_numbers
 from blanketflow.workflow.plan import make_plan
 
 SPEC = {"evaluation": "forward", "parts": 4, "gap": 0, "repeats": 1, "final": True, "stratify": True}
@@ -139,6 +140,15 @@ def test_signs_are_those_of_correlations_that_are_not_zero():
     told = feature_drift(table, three, period, described_periods(np.arange(120.0), 2, False))
     assert told["sign"]["x"] == [None, None] and told["by_chance"]["x"][0] is None and json.dumps(told)
     assert told["periods"] == [{"start": "0", "end": "59", "n_rows": 60}, {"start": "60", "end": "119", "n_rows": 60}]
+
+
+def test_the_sign_of_times_to_an_event_is_that_of_the_risk():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=300)
+    days, ended = rng.exponential(np.exp(-x)), rng.exponential(2.0, size=300)
+    parts = {"event": (days <= ended).astype(int)}
+    target = TargetColumn("days", "numeric", np.minimum(days, ended), (), "survival", parts)
+    assert sign(x, as_numbers(target).numbers()) == 1.0 and sign(x, np.minimum(days, ended)) == -1.0
 
 
 # --- a whole comparison -----------------------------------------------------------------------------------------------

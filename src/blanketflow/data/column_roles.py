@@ -59,9 +59,6 @@ class RawTable:
     task: Task
     #: Shape (n,). Rows with equal numbers stay in one part of every split.
     groups: np.ndarray | None = None
-    #: When each row was observed, (n,): numbers, or days since 1970-01-01 where `has_dates`.
-    times: np.ndarray | None = None
-    has_dates: bool = False
     #: The groups' labels, by these numbers; empty for more groups than can be held out one by one.
     group_labels: tuple[str, ...] = ()
     #: The target's true neighbourhood, where the generating network is known.
@@ -85,6 +82,9 @@ class RawTable:
     suspected: Suspects = Suspects()
     #: What the reader found out about how the file is written.
     found: tuple[FoundOut, ...] = ()
+    #: When each row was observed, (n,): numbers, or days since 1970-01-01 where `has_dates`.
+    times: np.ndarray | None = None
+    has_dates: bool = False
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -279,8 +279,6 @@ def assemble(
         y,
         task,
         numbers,
-        times,
-        has_dates,
         labels,
         truth,
         policy,
@@ -288,6 +286,8 @@ def assemble(
         notes=notes,
         n_test=n_test,
         markers=markers,
+        times=times,
+        has_dates=has_dates,
     )
 
 

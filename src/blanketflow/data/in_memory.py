@@ -72,13 +72,13 @@ def _with_dates_as_text(X: Any, time: Any) -> tuple[Any, Any]:
 
 
 def _as_text(times: Any) -> Any:
-    import pandas as pd
-
     if getattr(getattr(times, "dtype", None), "kind", "") != "M":
         return times
+    import pandas as pd
+
     found = times if isinstance(times, pd.Series) else pd.Series(times)
     found = found if found.dt.tz is None else found.dt.tz_convert(None)  # those of Greenwich
-    return found.dt.strftime("%Y-%m-%dT%H:%M:%S")
+    return found.dt.strftime("%Y-%m-%dT%H:%M:%S.%f")
 
 
 def _with_target(name: str, table: Table, y: Any, kind: str) -> tuple[Table, Any]:
