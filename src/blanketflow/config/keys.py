@@ -170,7 +170,8 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter(
             "text",
-            "Column of groups. Rows of a group stay in one part of a split, and CI tests treat groups as clusters.",
+            "Column of groups. Rows of a group stay in one part of a split, except of forward ones, and CI tests treat "
+            "groups as clusters.",
             nullable=True,
         ),
     ),

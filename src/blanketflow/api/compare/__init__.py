@@ -125,7 +125,7 @@ def compare(
     ci_tests : mapping, optional
         CI tests by id, used by specs: ``{"type": ..., option: ...}``, or tests of ``bf.get_ci_test``.
     groups : array-like of shape (n,), or str, optional
-        Rows of a group are on the same side of every split; a str names a column of `X`.
+        Rows of a group are on the same side of every split except forward ones; a str names a column of `X`.
     weights : array-like of shape (n,), or str, optional
         Weights of the rows; a str names a column of `X`.
     weights_are : {"counts", "sampling"}
