@@ -221,7 +221,9 @@ def test_the_report_says_what_drifted(found, tmp_path):
     page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
     section = page[page.index("<h3>Over time</h3>") :]
     psi = found.drift.query("selector == 'mrmr' and feature == 'income' and period == 5")["psi"].item()
-    assert f"income drifted: PSI {psi:.2f} in period 5. The sign of age changes." in section
+    said = f"income drifted: PSI {psi:.2f} in period 5. The sign of age changes."
+    assert said in section
+    assert f"<li>{said}</li>" in page[page.index('aria-label="Warnings"') :][:2000]
     assert f">{psi:.2f} large<" in section and "the share of unpaid rises" in section
 
 

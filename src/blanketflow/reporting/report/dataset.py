@@ -93,14 +93,15 @@ def render_selected(title: str, sentence: str, picture: Picture, lines: Sequence
     return html.environment().get_template("selected.html").render(**made, more=[*filter(None, [said.rest]), *more])
 
 
-def headline(run: Run, dataset: str) -> Headline:
-    """Return the headline of a data set's section."""
+def headline(run: Run, dataset: str, told: Sequence[str] = ()) -> Headline:
+    """Return the headline of a data set's section, with further warnings."""
     answer = run.answer(dataset)
     findings = [finding for finding in run.cards[dataset].get("findings", []) if finding["kind"] in _SHOWN]
     said = {
         "warnings": _warnings(run, dataset),
         "serious": [finding for finding in findings if finding["kind"] in SERIOUS],
         "other": [finding for finding in findings if finding["kind"] not in SERIOUS],
+        "told": list(told),
     }
     if answer is None or not answer.selector:
         text = answer.answer if answer is not None else "No selector has a result."

@@ -23,11 +23,15 @@ _SIGNS = {1.0: "+", -1.0: "\N{MINUS SIGN}", 0.0: "0"}
 
 @dataclass(frozen=True)
 class Drift:
-    """A sentence on what drifted, and a table of the answer's features by periods; `rises` is what a + stands for."""
+    """A sentence on what drifted, and a table of the answer's features by periods; `rises` is what a + stands for.
+
+    `is_large` tells whether a feature drifted much, or changed its sign.
+    """
 
     dataset: str
     selector: str
     sentence: str
+    is_large: bool
     table: Table
     rises: str = ""
     n_more: int = 0
@@ -50,7 +54,7 @@ def drift(run: Run, dataset: str) -> Drift | None:
     ]
     table = Table(["feature", *heads], rows)
     n_more = max(0, len(features) - MAX_FEATURES)
-    return Drift(dataset, answer.selector, _sentence(found), table, _rises(run.cards[dataset]), n_more)
+    return Drift(dataset, answer.selector, *_sentence(found), table, _rises(run.cards[dataset]), n_more)
 
 
 def _rises(card: Mapping[str, Any]) -> str:
@@ -73,8 +77,8 @@ def _is_above(row: Any, limit: float) -> bool:
     return row.psi >= limit and row.psi > row.by_chance
 
 
-def _sentence(found: pd.DataFrame) -> str:
-    """Return what drifted, the largest PSI first, and which features change their sign."""
+def _sentence(found: pd.DataFrame) -> tuple[str, bool]:
+    """Return what drifted, the largest PSI first, and which features change their sign; and whether there are any."""
     later = found[found["period"] > 1]
     highest = later.loc[later.groupby("feature", sort=False)["psi"].idxmax()].sort_values("psi", ascending=False)
     said = [f"PSI {row.psi:.2f} in period {row.period}" for row in highest.itertuples()]
@@ -83,10 +87,11 @@ def _sentence(found: pd.DataFrame) -> str:
         for row, text in zip(highest.itertuples(), said, strict=True)
         if _is_above(row, LARGE)
     ]
-    if not drifted:
+    has_drifted = bool(drifted)
+    if not has_drifted:
         drifted = [f"No feature drifted: the largest shift is that of {highest['feature'].iloc[0]}, {said[0]}"]
     more = f"; and {len(drifted) - _MOST_NAMED} more" if len(drifted) > _MOST_NAMED else ""
     signs = found.groupby("feature", sort=False)["sign"]
     turned = signs.min().index[(signs.min() < 0) & (signs.max() > 0)]
     also = f" The sign of {some(list(turned), _MOST_NAMED)} changes." if len(turned) else ""
-    return f"{'; '.join(drifted[:_MOST_NAMED])}{more}.{also}"
+    return f"{'; '.join(drifted[:_MOST_NAMED])}{more}.{also}", has_drifted or bool(also)

@@ -73,11 +73,12 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
     known = set(run.scores(name)["metric"])
     in_order = metrics_in_order(run.cards[name], run.selectors)
     others = [metric for metric in in_order if metric in known and metric not in leading]
+    over_time = drift(run, name)
     return {
         "id": f"data-{at}",
         "key": name,
         "name": run.cards[name].get("name", name),
-        "headline": headline(run, name),
+        "headline": headline(run, name, [over_time.sentence] if over_time is not None and over_time.is_large else []),
         "picture": dataset.picture(run, name),
         "facts": dataset.facts(
             run.cards[name], run.chosen_tests.get(name), run.unselective.get(name, ()), run.sampled.get(name, ())
@@ -90,7 +91,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "scores": [(metric, dataset.score_table(run, name, metric)) for metric in leading],
         "other_scores": [dataset.score_table(run, name, metric) for metric in others],
         "unseen": unseen(run, name),
-        "drift": drift(run, name),
+        "drift": over_time,
         "held_out_groups": dataset.held_out_groups(run, name),
         "runtime": dataset.runtime(run, name),
         "has_truth": run.cards[name].get("truth") is not None,
