@@ -4,6 +4,7 @@ ARG BASE=debian:bookworm-slim
 FROM ${BASE}
 COPY Makefile pyproject.toml README.md LICENSE Snakefile config.yaml /opt/blanketflow/
 COPY config /opt/blanketflow/config
+COPY docs /opt/blanketflow/docs
 COPY envs /opt/blanketflow/envs
 COPY profiles /opt/blanketflow/profiles
 COPY rules /opt/blanketflow/rules

@@ -44,5 +44,5 @@ def fetch(dataset, path):
         why = ": ".join(str(error).splitlines())
         raise DataError(
             f"{dataset}: {path} cannot be fetched ({why}). Check the key path, the credentials and the storage "
-            "plugin: docs/object-storage.md."
+            "plugin: blanketflow explain docs/object-storage.md."
         ) from error

@@ -1,19 +1,23 @@
 """`blanketflow inspect`, `init`, `list` and `explain`, as typed."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
 from blanketflow.cli import main
+from blanketflow.cli.list_and_explain import page
 from blanketflow.config.reading import read_config
 from blanketflow.config.schema import json_schema
 from blanketflow.core.registry import discover
 from blanketflow.data.sources import read_source
 
+REPO = Path(__file__).parents[2]
 EVIL = "\x1b[31mevil\x07"
 
 
@@ -265,6 +269,23 @@ def test_explain_states_the_card_and_every_option(identifier, capsys):
     assert all(option["name"] in out and option["values"] in out for option in facts["options"])
     assert facts["command"] in out
     yaml.safe_load(facts["config"])
+
+
+def test_explain_prints_the_page_that_a_mistake_names(tmp_path, capsys):
+    code, _, err = run(capsys, "select", str(tmp_path / "missing.csv"), "--target", "y")
+    (command,) = re.findall("blanketflow (explain docs/[a-z-]+.md)", err)
+    assert code == 1 and err.count("\n") == 1
+    code, out, _ = run(capsys, *command.split())
+    assert code == 0 and out == (REPO / command.split()[1]).read_text("utf-8")
+    code, _, err = run(capsys, "explain", "docs/source.md")
+    assert code == 1 and "Did you mean 'docs/sources.md' or" in err
+    assert run(capsys, "explain", "docs/../README.md")[0] == 1
+
+
+def test_every_page_that_the_package_names_can_be_printed():
+    texts = [path.read_text("utf-8") for path in sorted((REPO / "src").glob("**/*.py"))]
+    named = {name for text in texts for name in re.findall(r"\bdocs/[a-z-]+\.md", text)}
+    assert "docs/sources.md" in named and all(map(page, named))
 
 
 def test_the_examples_of_explain_are_configs(capsys):

@@ -106,7 +106,7 @@ def test_each_fault_is_a_line_of_its_own_however_the_run_is_asked_for(tmp_path):
         "config: unknown key 'fold'. Did you mean 'folds' or 'fold_rows'?",
         "config: seed is 'x', but must be a whole number at least 0 and at most 9223372036854775807.",
         "study: there is no file studi.csv. Check the key path; a file that a rule makes must be made first "
-        "(docs/module.md). Did you mean 'study.csv'?",
+        "(blanketflow explain docs/module.md). Did you mean 'study.csv'?",
     ]
     by_snakemake = [snakemake(folder, *asked, check=False) for asked in (["--cores", "1"], ["-n"])]
     ours = [blanketflow(folder, "run", "--configfile", "my.yaml", *asked) for asked in (["--cores", "1"], ["-n"])]

@@ -145,7 +145,7 @@ def test_a_table_that_is_not_there_yet_is_refused_with_the_way_out(outer, tmp_pa
     outcome = run(folder, "-n", check=False)
     assert outcome.returncode != 0 and "Traceback" not in outcome.stdout
     assert "cohort: there is no file results/cohort.csv" in outcome.stdout
-    assert "must be made first (docs/module.md)" in outcome.stdout
+    assert "must be made first (blanketflow explain docs/module.md)" in outcome.stdout
 
 
 @pytest.fixture(scope="module")

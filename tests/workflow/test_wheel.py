@@ -46,6 +46,8 @@ def test_the_wheel_holds_the_package_and_the_workflow_of_the_top_level(wheel):
     asked = set(re.findall(r"envs/\w+\.yaml", "".join(text.decode() for text in workflow.values())))
     workflow |= {path: (PROJECT / path).read_bytes() for path in asked}
     assert {"envs/plan.yaml", "envs/blanketflow.yaml", "rules/plan.smk", "scripts/table.py"} <= set(workflow)
+    pages = subprocess.run(["git", "ls-files", "docs/*.md"], cwd=PROJECT, capture_output=True, text=True).stdout.split()
+    workflow |= {path: (PROJECT / path).read_bytes() for path in pages}
     assert {name.removeprefix(PACKAGED): held[name] for name in held if name.startswith(PACKAGED)} == workflow
     package = {f"blanketflow/{path}": content for path, content in files(PROJECT / "src/blanketflow").items()}
     assert {name: held[name] for name in held if not name.startswith(PACKAGED)} == package

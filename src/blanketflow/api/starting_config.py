@@ -147,7 +147,7 @@ def _text(
     lines = [
         f"# {dataset}: {seen.n_rows} rows, {seen.n_features} features, {printable(seen.target)} is {what}.",
         f"# About {duration(seconds)} of CPU time, divided by the cores: an estimate (docs/costs.md), data differ.",
-        "# docs/config.md explains every key; `blanketflow list` and `explain ID` what else there is.",
+        "# `blanketflow explain docs/config.md` explains every key; `blanketflow list` shows what else there is.",
         "",
         f"output: {raw['output']}   # folder of all results",
         f"seed: {DEFAULT_SEED}   # every random number is derived from it",
@@ -189,7 +189,8 @@ def _kind_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
 def _why(key: str, seen: Inspection) -> str:
     """Return a comment on a key that is proposed: what was seen, and what else it may be."""
     found = [one for one in seen.findings if one.kind == key.replace("_", "-")] if key in seen.proposed else []
-    return f"   # {printable(found[0].message)}; what else may stand there: docs/sources.md" if found else ""
+    more = "what else may stand there: blanketflow explain docs/sources.md"
+    return f"   # {printable(found[0].message)}; {more}" if found else ""
 
 
 def _selector_line(name: str, options: dict[str, Any], meaning: str, plan: Plan, dataset: str, slow: list[str]) -> str:

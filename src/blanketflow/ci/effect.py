@@ -63,5 +63,5 @@ def why_p_values_do_not_select(results: CIResults, alpha: float) -> str:
         return ""
     return (
         f"with {n_rows:,} rows {n_dependent:,} of {n_features:,} features have p <= {alpha:g} given nothing: p-values "
-        "no longer select. Set min_effect, the smallest effect that counts (docs/many-rows.md)"
+        "no longer select. Set min_effect, the smallest effect that counts (blanketflow explain docs/many-rows.md)"
     )

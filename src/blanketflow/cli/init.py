@@ -98,7 +98,8 @@ module blanketflow:
 use rule * from blanketflow
 
 
-# Your own rules can follow, such as one that uses results/tables/blankets.csv: docs/module.md.
+# Your own rules can follow, such as one that uses results/tables/blankets.csv:
+# `blanketflow explain docs/module.md`.
 """
 
 _README = """\

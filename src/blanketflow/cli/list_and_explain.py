@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,9 +16,12 @@ from ..core.errors import UnknownNameError, did_you_mean
 from ..core.parameters import Configurable
 from ..core.printable import printable_json
 from ..core.registry import discover
+from ..workflow.packaged_files import workflow_file
 from .options import AsJson, all_ids
-from .terminal import heading, is_terminal, show, show_json, show_table, width
+from .terminal import heading, is_terminal, pour, show, show_json, show_table, width
 
+#: Where the pages of the documentation lie, in the repository and in the installed package.
+PAGES = "docs"
 _TITLES = {"method": "Methods", "ci-test": "CI tests", "model": "Models"}
 
 
@@ -66,17 +70,27 @@ _FACTS = {
 
 def explain(
     identifier: Annotated[
-        str, typer.Argument(metavar="ID", help="an id from blanketflow list", autocompletion=all_ids)
+        str,
+        typer.Argument(
+            metavar="ID", help="an id from blanketflow list, or a page such as docs/sources.md", autocompletion=all_ids
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Explain a method, CI test or model.
+    """Explain a method, CI test or model, or print a page.
 
-    Prints its formula, guarantee, cost, options and reference, and an example.
+    Prints its formula, guarantee, cost, options and reference, and an example. Messages name pages of the
+    documentation, such as docs/sources.md; the installed package has them.
     """
-    facts = described(*find(identifier))
+    if identifier.startswith(f"{PAGES}/"):
+        facts = {"kind": "page", "id": identifier, "text": page(identifier)}
+    else:
+        facts = described(*find(identifier))
     if as_json:
         show_json(facts)
+        return
+    if facts["kind"] == "page":
+        pour(facts["text"])
         return
     heading(f"{facts['id']}: {facts['name']} ({facts['family']})")
     show(textwrap.fill(facts["summary"], width(), initial_indent="  ", subsequent_indent="  "))
@@ -147,6 +161,19 @@ def find(identifier: str) -> tuple[str, type[Configurable]]:
         more = "" if told.startswith("Did") else " `blanketflow list` describes each."
         raise UnknownNameError(f"there is no method, CI test or model {identifier!r}. {told}{more}")
     return known[identifier]
+
+
+def page(name: str) -> str:
+    r"""Return the Markdown of a page of the documentation, by its path in the repository.
+
+    >>> page("docs/sources.md").partition("\n")[0]
+    '# Data sets'
+    """
+    folder = Path(workflow_file(PAGES))
+    places = {f"{PAGES}/{path.relative_to(folder).as_posix()}": path for path in sorted(folder.rglob("*.md"))}
+    if name not in places:
+        raise UnknownNameError(f"there is no page {name!r}. {did_you_mean(name, places)}")
+    return places[name].read_text(encoding="utf-8")
 
 
 def described(kind: str, entry: type[Configurable]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ MOST_DEPTH, MOST_VALUES = 20, 1_000_000
 #: Characters with a special meaning in Snakemake's paths.
 READ_BY_SNAKEMAKE = "{}<>"
 #: Documentation of outputs in other places.
-_ELSEWHERE = "docs/object-storage.md"
+_ELSEWHERE = "blanketflow explain docs/object-storage.md"
 
 
 def check_size(raw: Any) -> None:

@@ -139,7 +139,7 @@ class RuleNeeded(DataError):
         """Return in words what to set."""
         others = ", ".join(rule for rule in RULES if rule != one.proposed)
         key = f"{one.key}: {in_yaml(self.keys[one.key])}"
-        return f"Set {key}, or {others} (docs/sources.md), or list the column under categorical."
+        return f"Set {key}, or {others} (blanketflow explain docs/sources.md), or list the column under categorical."
 
 
 class Read(NamedTuple):

@@ -183,7 +183,7 @@ def _why_not_there(name: str, path: Path, key: str, error: Exception) -> str:
         hint = f" {did_you_mean(path.name, beside)}" if beside else ""
     return (
         f"{name}: there is no file {path}. Check the key {key}; a file that a rule makes must be made first "
-        f"(docs/module.md).{hint}"
+        f"(blanketflow explain docs/module.md).{hint}"
     )
 
 

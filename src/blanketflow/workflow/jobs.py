@@ -119,8 +119,8 @@ def run_script(main: Callable[..., None], job: Any) -> None:
             logger.exception("memory ran out")
             first = printable(str(error).partition("\n")[0])
             _end_job(
-                f"memory ran out{f' ({first})' if first else ''}. Give the job more (mem_mb in docs/cluster.md), or "
-                "run fewer jobs at a time (--cores); the same command goes on from where it was."
+                f"memory ran out{f' ({first})' if first else ''}. Give the job more (mem_mb: blanketflow explain "
+                "docs/cluster.md), or run fewer jobs at a time (--cores); the same command goes on from where it was."
             )
         if not isinstance(error, OSError):
             raise

@@ -71,7 +71,7 @@ def _of_table(exported: ExportedRun, dataset: str, spec: Mapping[str, Any]) -> I
     if (search := run.searches.get(dataset, {}).get(selector)) is None:
         raise DataError(
             f"--to notebook repeats a search in rows, but {selector or 'no selector'} has none on {dataset} to repeat "
-            "(docs/identity.md). Name another with --selector."
+            "(blanketflow explain docs/identity.md). Name another with --selector."
         )
     target, rows = card["target"]["name"], count(card["n_rows"], "row")
     yield _words(
