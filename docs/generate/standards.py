@@ -20,6 +20,7 @@ REPO = Path(__file__).parents[2]
 _ADDRESS = "the address of the repository is not decided; "
 _RELEASE = "nothing is released yet"
 _PUBLIC = "the repository is not public yet"
+_WORKFLOWS = "`.github/workflows/ci.yml`, `.github/workflows/scan.yml`, `.github/workflows/release.yml`"
 
 
 class Facts(NamedTuple):
@@ -105,6 +106,12 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
         Item("licence as an SPDX expression, classifiers, keywords, Python versions", "`tests/unit/test_recipe.py`"),
         Item("wheel and source archive accepted by the index's checker, description rendered", "`make release-check`"),
         Item("built twice, the same bytes", "`make release-check`"),
+        Item(
+            "published by trusted publishing, with the index's attestations",
+            "`.github/workflows/release.yml` (it has not run yet)",
+            "no job publishes",
+            lambda f: "attestations: true" in f.workflows and "environment: pypi" in f.workflows,
+        ),
         Item("typed", "`src/blanketflow/py.typed`, `make lint`"),
         Item(
             "addresses",
@@ -182,7 +189,7 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
     "OpenSSF Scorecard": (
         Item(
             "actions pinned by digest",
-            "`.github/workflows/ci.yml`, `.github/workflows/scan.yml`",
+            _WORKFLOWS,
             "an action is named by a tag",
             lambda f: not re.search(r"uses: (?!\S+@[0-9a-f]{40} # v\d)", f.workflows),
         ),
@@ -195,7 +202,7 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
         ),
         Item(
             "tokens with least rights",
-            "`.github/workflows/ci.yml`, `.github/workflows/scan.yml`",
+            _WORKFLOWS,
             "a workflow does not limit them",
             lambda f: f.workflows.count("\npermissions:\n  contents: read\n") == f.workflows.count("\non:\n"),
         ),
@@ -218,9 +225,14 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
     "SLSA": (
         Item("build scripted, and the same bytes twice", "`make release-check`"),
         Item(
+            "provenance and bill of materials, signed by the host that builds",
+            "`.github/workflows/release.yml` (it has not run yet)",
+            "no job attests",
+            lambda f: "sbom-path: " in f.workflows and f.workflows.count("uses: actions/attest@") == 2,
+        ),
+        Item(
             "build level",
-            open="0: no provenance is made. Level 2 needs releases built and attested by the host of the repository, "
-            "which `.github/workflows/` does not define yet",
+            open=_RELEASE + ": level 2 with the first release that `.github/workflows/release.yml` builds and attests",
         ),
     ),
 }

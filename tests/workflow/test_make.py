@@ -9,7 +9,8 @@ import yaml
 from workflow_runs import PROJECT
 
 #: The text of what calls `make`, by its name.
-TEXTS = {name: (PROJECT / name).read_text("utf-8") for name in ("README.md", ".ci/run", ".github/workflows/ci.yml")}
+CALLERS = ["README.md", ".ci/run", ".github/workflows/ci.yml", ".github/workflows/release.yml"]
+TEXTS = {name: (PROJECT / name).read_text("utf-8") for name in CALLERS}
 
 
 def called(text):
@@ -37,6 +38,21 @@ def test_github_does_what_ci_run_does_on_every_python():
     first = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
     assert job["strategy"]["matrix"]["python"][0] == first.removeprefix(">=")
     assert "${{ matrix.python }}" in [step.get("with", {}).get("python-version") for step in job["steps"]]
+
+
+def test_a_release_is_built_without_rights_and_only_what_was_attested_is_published():
+    said = yaml.safe_load(TEXTS[".github/workflows/release.yml"])
+    jobs = said["jobs"]
+    rights = {name: job.get("permissions", said["permissions"]) for name, job in jobs.items()}
+    signs = {"id-token": "write"}
+    assert rights == {"build": {"contents": "read"}, "attest": signs | {"attestations": "write"}, "publish": signs}
+    assert [jobs[name].get("needs") for name in rights] == [None, "build", "attest"]
+    for name in ("attest", "publish"):  # no code of the repository runs with these rights
+        assert not [step for step in jobs[name]["steps"] if "run" in step or "checkout" in step["uses"]]
+    uploaded = {
+        step["with"]["name"]: step["with"]["path"] for step in jobs["build"]["steps"] if "name" in step.get("with", {})
+    }
+    assert uploaded == {"packages": "build/release/first", "materials": "dist/sbom.json"}
 
 
 def test_make_test_and_make_test_extended_share_all_tests_out():
