@@ -126,6 +126,25 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
             lambda f: "](docs/" not in (REPO / "README.md").read_text(encoding="utf-8"),
         ),
     ),
+    "Where it runs": (
+        Item(
+            "Linux, Python 3.11 to 3.13",
+            "`.ci/run` (3.11), `tests/versions/compare.py` (the same results on each), `make release-check` (the wheel)",
+        ),
+        Item(
+            "Python 3.14",
+            "`pyproject.toml`",
+            "no interpreter could be had to try it. Every locked package has a wheel but immutables, which Snakemake "
+            "needs: that takes a C compiler (`envs/check-wheels`)",
+            lambda f: "Programming Language :: Python :: 3.14" in f.project["classifiers"],
+        ),
+        Item("macOS, Windows: every locked package has a wheel", "`envs/check-wheels`"),
+        Item(
+            "Windows: the library imports nothing that only Unix has, and `run` says what to do instead",
+            "`tests/unit/test_windows.py` (simulated on Linux)",
+        ),
+        Item("macOS and Windows: tried", open="no such machine could be had"),
+    ),
     "scikit-learn-contrib": (
         Item(
             "estimator checks of scikit-learn for every method, but for those of weights where the test says why",

@@ -34,7 +34,8 @@ def test_all_name_one_version():
     assert cited["version"] == RECIPE["context"]["version"] == blanketflow.__version__
 
 
-def test_the_classifiers_name_the_pythons_that_are_tested():
+def test_the_classifiers_name_pythons_that_are_tested():
+    """A newer one stands among the jobs first, and among the classifiers when that job has passed."""
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
     jobs = yaml.safe_load((REPO / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
-    assert named == jobs["test"]["strategy"]["matrix"]["python"]
+    assert named == jobs["test"]["strategy"]["matrix"]["python"][: len(named)]

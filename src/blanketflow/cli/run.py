@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from ..core.errors import ConfigError
 from ..core.printable import listed, printable
 from ..workflow.layout import parse
 from ..workflow.plan import FROM_NOTHING
@@ -27,6 +28,10 @@ from .snakemake_arguments import SnakemakeArguments, snakemake_arguments
 from .terminal import complain, heading, note, show, show_table, width
 
 _STOPPED = "stopped. The same command continues where it stopped."
+_WINDOWS = (
+    "the workflow runs on Linux and macOS, not on Windows. Run this command in WSL, the Windows Subsystem for Linux. "
+    "Other commands run here: blanketflow compare my.csv --target y --report report.html compares methods as well."
+)
 
 
 class PassedOn(TyperCommand):
@@ -54,6 +59,8 @@ def run(
 
 def _run(words: Sequence[str], plain: bool) -> int:
     """Run Snakemake unless another run works in the folder; return the exit code."""
+    if sys.platform == "win32":
+        raise ConfigError(_WINDOWS)
     left = jobs_in_slurm()
     if left:
         told = f"Slurm has jobs of another run in this folder. If that run was killed, run scancel {' '.join(left)}"

@@ -55,11 +55,17 @@ class MappedFile:
         left, at = memoryview(array).cast("B"), held.ctypes.data - self._start
         try:
             while left:
-                n = os.pwrite(self._file.fileno(), left[: 2**26], at)
+                n = self._write(left[: 2**26], at)
                 left, at = left[n:], at + n
         except OSError as error:
             raise self._not_written(error) from error
         return held
+
+    def _write(self, part: memoryview, at: int) -> int:
+        if hasattr(os, "pwrite"):  # leaves the position alone, which forked processes share
+            return os.pwrite(self._file.fileno(), part, at)
+        self._file.seek(at)
+        return self._file.write(part)
 
     def empty(self, length: int, dtype: Any) -> np.ndarray:
         """Return an array of zeros that uses no disk space yet; `claim` space before writing."""
