@@ -96,7 +96,7 @@ audit: setup-audit ## known vulnerabilities of what is locked
 sbom: setup-audit ## write the bill of materials of a release: dist/sbom.json
 	envs/make-sbom $(BIN)
 
-release-check: setup-release ## build twice with equal bytes, check metadata and public names, render the conda recipe
+release-check: setup-release ## build twice with equal bytes, check metadata and names, render the recipe, try the wheel
 	rm -rf build/release && mkdir -p build/release/elsewhere
 	$(BIN)/python -m hatchling build --directory build/release/first
 	git ls-files -z | xargs -0 cp --parents -t build/release/elsewhere # another folder, other times
@@ -106,6 +106,7 @@ release-check: setup-release ## build twice with equal bytes, check metadata and
 	PYTHONPATH=docs $(BIN)/python -m generate.public_names
 	git diff --exit-code tests/public_names.yaml # commit the names of the release
 	$(BIN)/python envs/render-recipe build/release/first/*.tar.gz >build/release/rendered-recipe.yaml
+	$(BIN)/python envs/try-release build/release/first
 
 lint: setup-test ## style of Python and Snakemake files
 	$(BIN)/ruff check src scripts envs tests studies docs

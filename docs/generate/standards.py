@@ -100,17 +100,25 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
             _RELEASE,
             lambda f: {"url", "sha256"} <= set(f.recipe["source"]),
         ),
-        Item("built, and installed from a channel", open="only rendered here: a build needs conda-forge and bioconda"),
+        Item(
+            "built, and installed from a channel",
+            open="only rendered: conda-forge and bioconda, which have what a build needs, could not be reached. "
+            "`rattler-build build --recipe recipe -c conda-forge -c bioconda` builds it and runs its tests",
+        ),
     ),
     "Package metadata": (
         Item("licence as an SPDX expression, classifiers, keywords, Python versions", "`tests/unit/test_recipe.py`"),
         Item("wheel and source archive accepted by the index's checker, description rendered", "`make release-check`"),
         Item("built twice, the same bytes", "`make release-check`"),
         Item(
-            "published by trusted publishing, with the index's attestations",
+            "a job that publishes by trusted publishing, with the index's attestations",
             "`.github/workflows/release.yml` (it has not run yet)",
             "no job publishes",
             lambda f: "attestations: true" in f.workflows and "environment: pypi" in f.workflows,
+        ),
+        Item(
+            "installed from an index of one's own by a newcomer: `init`, `run`, `select`, a notebook page",
+            "`make release-check`, `envs/try-release`",
         ),
         Item("typed", "`src/blanketflow/py.typed`, `make lint`"),
         Item(
@@ -129,7 +137,7 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
     "Where it runs": (
         Item(
             "Linux, Python 3.11 to 3.13",
-            "`.ci/run` (3.11), `tests/versions/compare.py` (the same results on each), `make release-check` (the wheel)",
+            "`.ci/run` (3.11), `tests/versions/compare.py` (the same results on each), `envs/try-release` (the wheel)",
         ),
         Item(
             "Python 3.14",
@@ -138,12 +146,27 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
             "needs: that takes a C compiler (`envs/check-wheels`)",
             lambda f: "Programming Language :: Python :: 3.14" in f.project["classifiers"],
         ),
-        Item("macOS, Windows: every locked package has a wheel", "`envs/check-wheels`"),
+        Item(
+            "macOS, Windows: every locked package has a wheel",
+            "`envs/check-wheels` (all but connection-pool, one file of Python that comes as source everywhere)",
+        ),
         Item(
             "Windows: the library imports nothing that only Unix has, and `run` says what to do instead",
             "`tests/unit/test_windows.py` (simulated on Linux)",
         ),
         Item("macOS and Windows: tried", open="no such machine could be had"),
+    ),
+    "The site": (
+        Item("no dead link, each page on one shelf and named there", "`tests/unit/test_docs_pages.py`, `docs/conf.py`"),
+        Item(
+            "search; no request to the network; fits a telephone and a screen",
+            "`tests/browser/test_site_in_browser.py`",
+        ),
+        Item("a page for what is not found", "`docs/404.html`"),
+        Item(
+            "several versions",
+            open="each page names the version that it is of; a switch needs a host that keeps several, after a release",
+        ),
     ),
     "scikit-learn-contrib": (
         Item(
@@ -187,7 +210,11 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
             "the paper says that it was used; tools, versions and the review are for the authors to state",
             lambda f: bool(f.paper) and "TO BE STATED" not in f.paper,
         ),
-        Item("built to PDF", open="the journal's builder is a container, which does not run here"),
+        Item(
+            "built to PDF",
+            open="built by pandoc and typst: four pages, every reference found. The journal's own builder is a "
+            "container, which does not run here",
+        ),
         Item(
             "public for six months, with releases, issues and pull requests",
             open=_PUBLIC + "; a submission before that is refused",
@@ -244,7 +271,7 @@ STANDARDS: dict[str, tuple[Item, ...]] = {
     "SLSA": (
         Item("build scripted, and the same bytes twice", "`make release-check`"),
         Item(
-            "provenance and bill of materials, signed by the host that builds",
+            "a job that has the host sign the provenance and the bill of materials",
             "`.github/workflows/release.yml` (it has not run yet)",
             "no job attests",
             lambda f: "sbom-path: " in f.workflows and f.workflows.count("uses: actions/attest@") == 2,
