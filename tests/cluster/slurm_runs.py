@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import shutil
 import subprocess
 import time
 
@@ -23,11 +24,17 @@ FIELDS = "JobID,JobName,State,Account,Partition,ReqMem,TimelimitRaw,ReqCPUS,Comm
 
 def profile(folder):
     """A copy of profiles/slurm with account and partition filled in."""
-    text = (PROJECT / "profiles/slurm/config.yaml").read_text(encoding="utf-8")
     (folder / "profile").mkdir(exist_ok=True)
-    filled = text.replace("YOUR_ACCOUNT", "analysis").replace("YOUR_PARTITION", "main")
-    (folder / "profile/config.yaml").write_text(filled, encoding="utf-8")
+    shutil.copy(PROJECT / "profiles/slurm/config.yaml", folder / "profile")
+    fill_in(folder / "profile/config.yaml")
     return folder / "profile"
+
+
+def fill_in(path):
+    """Write account and partition into a profile."""
+    text = path.read_text(encoding="utf-8")
+    filled = text.replace("YOUR_ACCOUNT", "analysis").replace("YOUR_PARTITION", "main")
+    path.write_text(filled, encoding="utf-8")
 
 
 def arguments_on_slurm(folder, *arguments):

@@ -5,8 +5,9 @@ import sys
 
 import psutil
 import pytest
-from slurm_runs import accounted, names, on_slurm, slurm
+from slurm_runs import QUICK, accounted, fill_in, names, on_slurm, slurm
 
+from test_wheel import blanketflow, installed, wheel  # noqa: F401 - fixtures
 from workflow_runs import PROJECT, assert_equal_results, configure, contents, snakemake
 
 sys.path.insert(0, str(PROJECT))
@@ -51,9 +52,18 @@ def in_groups(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def in_larger_jobs(tmp_path_factory):
-    folder = configure(tmp_path_factory.mktemp("larger"), of_one_table(JOINED))
-    return folder, on_slurm(folder)
+def in_larger_jobs(tmp_path_factory, installed):  # noqa: F811
+    """A project that the installed wheel deployed: nothing of it comes from the clone."""
+    place = tmp_path_factory.mktemp("larger")
+    done = blanketflow(installed, place, "deploy", "project", "--slurm")
+    assert done.returncode == 0 and "blanketflow run --profile slurm" in done.stdout, done.stdout
+    folder = configure(place / "project", of_one_table(JOINED))
+    (folder / "my.yaml").rename(folder / "config.yaml")
+    fill_in(folder / "profiles/slurm/config.yaml")
+    done = blanketflow(installed, folder, "run", "--plain", "--profile", "slurm", *QUICK)
+    (folder / "log").write_text(done.stdout, encoding="utf-8")
+    assert done.returncode == 0, done.stdout
+    return folder, done.stdout
 
 
 def of_one_table(config):
@@ -84,7 +94,7 @@ def test_slurm_in_groups_gives_what_this_machine_gives(in_groups, one_table):
     assert_equal_results(contents(folder / "results"), one_table)
 
 
-def test_the_profile_joins_the_work_of_all_splits_into_few_jobs(in_larger_jobs, with_arrays, one_table):
+def test_the_wheel_s_profile_joins_the_work_of_all_splits_into_few_jobs(in_larger_jobs, with_arrays, one_table):
     folder, printed = in_larger_jobs
     assert_equal_results(contents(folder / "results"), one_table)
     assert "rule several_selectors_1:" in printed and "rule grow_shrink_2:" not in printed

@@ -78,11 +78,8 @@ class PaperTable:
     def _row(self, tag: str, cells: Sequence[str], border: str) -> Markup:
         cell = Markup('<{0}{4} style="{2}padding:2pt 6pt;text-align:{3}">{1}</{0}>')
         sides = ["left" if name in self.texts else "right" for name in self.columns][: len(cells)]
-        span = f' colspan="{len(self.columns)}"' if len(cells) == 1 else ""
-        parts = [
-            cell.format(tag, printable(text), border, side, Markup(span))  # noqa: S704 - made here
-            for text, side in zip(cells, sides, strict=True)
-        ]
+        span = Markup(' colspan="{}"').format(len(self.columns)) if len(cells) == 1 else ""
+        parts = [cell.format(tag, printable(text), border, side, span) for text, side in zip(cells, sides, strict=True)]
         return Markup("<tr>{}</tr>").format(Markup("").join(parts))
 
 
