@@ -27,7 +27,7 @@ class Strongest(Method):
         assert problem.marginal is not None
         return [Step(problem.features[int(problem.marginal.log_p.argmin())])]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Sequence[Step]:
         """Keep it."""
         return candidates
 

@@ -335,7 +335,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         self.feature_groups_ = in_order_of_groups(self.selected_features_, outcome.search.prior.feature_groups)
         self.blankets_ = [blanket for blanket, _ in outcome.blankets]
         self.blanket_counts_ = [count for _, count in outcome.blankets]
-        self.candidates_ = [s.feature for s in (outcome.winner or outcome.found[0]).candidates]
+        self.candidates_ = (outcome.winner or outcome.found[0]).candidates.feature.tolist()
         self.verdict_, self.n_tests_ = outcome.verdict, outcome.n_tests
         self.status_, self.reason_, self.notes_ = outcome.status, outcome.reason, outcome.notes
         self.ci_test_, self.ci_test_reason_ = outcome.search.test, outcome.search.reason

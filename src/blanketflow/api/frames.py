@@ -197,14 +197,18 @@ def trace(folds: Sequence[str], outcomes: Sequence[FoldOutcome]) -> pd.DataFrame
     """Return one row per admission or removal on each fold, with its test."""
     import pandas as pd
 
-    rows = [
-        (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, s.listed)
-        for fold, outcome in zip(folds, outcomes, strict=True)
-        for stage, steps in (("grow", outcome.grown), ("shrink", outcome.decisions))
-        for i, s in enumerate(steps)
-    ]
-    names = ["fold", "stage", "step", "feature", "kept", "role", "statistic", "p_value", "importance", "given"]
-    return pd.DataFrame(rows, columns=names)
+    names = ("feature", "kept", "role", "statistic", "p_value", "importance")
+    columns: dict[str, list[Any]] = {name: [] for name in ("fold", "stage", "step", *names, "given")}
+    for fold, outcome in zip(folds, outcomes, strict=True):
+        for stage, steps in (("grow", outcome.grown), ("shrink", outcome.decisions)):
+            n = len(steps)
+            columns["fold"] += [fold] * n
+            columns["stage"] += [stage] * n
+            columns["step"] += range(n)
+            columns["given"] += steps.listed
+            for name in names:
+                columns[name] += getattr(steps, name).tolist()
+    return pd.DataFrame(columns, dtype=None if columns["fold"] else object)
 
 
 def discoveries_frame(verdict: Mapping[str, Any]) -> pd.DataFrame:

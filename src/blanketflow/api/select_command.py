@@ -336,7 +336,7 @@ def _searched_on_rows(
 
 def _rows(outcome: Outcome) -> list[dict[str, Any]]:
     """Return a row for each selected feature, with the test that it was decided by."""
-    spoken = outcome.combined.spoken
+    spoken = {step.feature: step for step in outcome.combined.spoken}
     return [
         {name: row[name] for name in ("feature", "role", "group", "importance", "frequency")}
         | {"p_value": spoken[row["feature"]].p_value, "given": spoken[row["feature"]].listed}

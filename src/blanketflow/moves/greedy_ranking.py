@@ -7,7 +7,7 @@ score of a step is not updated: Fleuret (2004) Fast binary feature selection wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +20,11 @@ DEVIATIONS = 2.33
 DECIMALS = 12
 
 
-class Pick(NamedTuple):
-    """A ranked feature: its index among the features, and its score."""
+class Picks(NamedTuple):
+    """The ranked features, best first: their indices among the features, and their scores when they were ranked."""
 
-    index: int
-    score: float
+    index: np.ndarray
+    score: np.ndarray
 
 
 class Known:
@@ -153,18 +153,17 @@ def information(
 
 def rank_greedily(
     known: Known, n_features: int, score: Callable[[Known], np.ndarray], first: Sequence[int] = ()
-) -> Iterator[Pick]:
+) -> Picks:
     """Rank `n_features` features, each time the one with the highest `score`, after those at the indices `first`.
 
     Table order breaks ties. `score` returns the scores of the features left.
     """
-    while known.n_ranked < n_features:
+    index, score_of = np.empty(n_features, dtype=np.int64), np.empty(n_features)
+    for n_ranked in range(n_features):
         scores = np.round(score(known), DECIMALS)
-        if known.n_ranked < len(first):
-            at = int(np.searchsorted(known.indices, first[known.n_ranked]))
-        else:
-            at = int(np.argmax(scores))
-        yield Pick(known.rank(at), float(scores[at]))
+        at = int(np.searchsorted(known.indices, first[n_ranked]) if n_ranked < len(first) else np.argmax(scores))
+        index[n_ranked], score_of[n_ranked] = known.rank(at), scores[at]
+    return Picks(index, score_of)
 
 
 #: The number of features in the pool of candidates, and the number of them that are updated together.
@@ -182,7 +181,7 @@ def rank_by_minimum(
     start: np.ndarray,
     first: Sequence[int] = (),
     adjusted: bool = False,
-) -> Iterator[Pick]:
+) -> Picks:
     """Rank `n_features` features, each time the one with the highest minimum, after those at the positions `first`.
 
     The minimum is over `start`, (d,), and I(X;T|F) for the ranked features F; the first feature has the highest
@@ -191,13 +190,15 @@ def rank_by_minimum(
     """
     scores = _Minima(test, target, positions, start, adjusted)
     relevance = np.round(relevance, DECIMALS)
+    index, score_of = np.empty(n_features, dtype=np.int64), np.empty(n_features)
     for n_ranked in range(n_features):
         if n_ranked < len(first):
             best = first[n_ranked]
         else:
             best = int(np.argmax(relevance)) if n_ranked == 0 else scores.best()
-        yield Pick(best, float(relevance[best] if n_ranked == 0 else scores.least[best]))
+        index[n_ranked], score_of[n_ranked] = best, relevance[best] if n_ranked == 0 else scores.least[best]
         scores.rank(best)
+    return Picks(index, score_of)
 
 
 class _Minima:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any, overload
 
 import numpy as np
 
@@ -69,6 +71,116 @@ class Step:
         return None if self.given is None else list(self.given)
 
 
+#: The fields of a step, and all of them as a tuple.
+FIELDS = {field.name: field.default for field in fields(Step)}
+_as_tuple = attrgetter(*FIELDS)
+_TYPES = {"statistic": np.float64, "p_value": np.float64, "importance": np.float64, "kept": np.bool_}
+
+
+class Steps(Sequence[Step]):
+    """Steps as columns: an array, (n,), for each field of `Step`. A `Step` is made only when one is accessed.
+
+    Arguments other than arrays hold for all steps.
+
+    Examples
+    --------
+    >>> steps = Steps(["age", "sex"], statistic=np.array([3.0, 1.0]), role=SPOUSE)
+    >>> steps == [Step("age", 3.0, role=SPOUSE), Step("sex", 1.0, role=SPOUSE)]
+    True
+    >>> [step.feature for step in steps[steps.statistic > 2]]
+    ['age']
+    """
+
+    feature: np.ndarray
+    statistic: np.ndarray
+    p_value: np.ndarray
+    importance: np.ndarray
+    given: np.ndarray
+    role: np.ndarray
+    kept: np.ndarray
+    group: np.ndarray
+    stand_ins: np.ndarray
+
+    def __init__(self, feature: Sequence[str] | np.ndarray, **columns: Any) -> None:
+        n = len(feature)
+        self.feature = feature if isinstance(feature, np.ndarray) else objects(feature)
+        for name, default in FIELDS.items():
+            if name != "feature":
+                values = columns.get(name, default)
+                if not isinstance(values, np.ndarray):
+                    constant, values = values, np.empty(n, dtype=_TYPES.get(name, np.object_))
+                    values.fill(constant)
+                setattr(self, name, values)
+
+    @classmethod
+    def of(cls, parts: Iterable[Step | Steps]) -> Steps:
+        """Join steps and blocks of steps."""
+        if isinstance(parts, Steps):
+            return parts
+        blocks: list[Steps] = []
+        single: list[Step] = []
+        for part in parts:
+            if isinstance(part, Steps):
+                blocks += [cls._of_single(single), part] if single else [part]
+                single = []
+            else:
+                single.append(part)
+        if not blocks:
+            return cls._of_single(single)
+        blocks += [cls._of_single(single)] if single else []
+        return (
+            blocks[0]
+            if len(blocks) == 1
+            else cls(**{name: np.concatenate([getattr(block, name) for block in blocks]) for name in FIELDS})
+        )
+
+    @classmethod
+    def _of_single(cls, steps: Sequence[Step]) -> Steps:
+        n, columns = len(steps), zip(*map(_as_tuple, steps), strict=True) if steps else [()] * len(FIELDS)
+        arrays = {
+            name: np.fromiter(column, dtype=_TYPES.get(name, np.object_), count=n)
+            for name, column in zip(FIELDS, columns, strict=True)
+        }
+        return cls(**arrays)
+
+    def with_columns(self, **columns: np.ndarray) -> Steps:
+        """Return the steps with other arrays for some fields."""
+        return Steps(**{name: columns.get(name, getattr(self, name)) for name in FIELDS})
+
+    @property
+    def listed(self) -> list[list[str] | None]:
+        """The conditioning sets as stored in artefacts and frames."""
+        return [None if given is None else list(given) for given in self.given.tolist()]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    @overload
+    def __getitem__(self, at: int) -> Step: ...
+    @overload
+    def __getitem__(self, at: slice | np.ndarray) -> Steps: ...
+    def __getitem__(self, at: int | slice | np.ndarray) -> Step | Steps:
+        if isinstance(at, slice | np.ndarray):
+            return Steps(**{name: getattr(self, name)[at] for name in FIELDS})
+        return Step(*(getattr(self, name).item(at) for name in FIELDS))
+
+    def __iter__(self) -> Iterator[Step]:
+        return map(Step, *(getattr(self, name).tolist() for name in FIELDS))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Steps | list) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Steps({list(self)})"
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """Return values as an array of objects, (n,), whatever they are."""
+    return np.fromiter(values, dtype=np.object_, count=len(values))
+
+
 @dataclass(frozen=True)
 class Answer:
     """One of several Markov blankets found by a method.
@@ -85,18 +197,18 @@ class Answer:
     count: int = 1
 
 
-def standing(steps: Iterable[Step]) -> list[Step]:
+def standing(steps: Iterable[Step | Steps]) -> Steps:
     """Return the admissions without a later removal, in the order of admission.
 
     >>> [s.feature for s in standing([Step("a"), Step("b"), Step("a", kept=False), Step("c")])]
     ['b', 'c']
     """
-    members: dict[str, Step] = {}
-    for decision in steps:
-        members.pop(decision.feature, None)
-        if decision.kept:
-            members[decision.feature] = decision
-    return list(members.values())
+    steps, members = Steps.of(steps), {}
+    for at, (feature, kept) in enumerate(zip(steps.feature.tolist(), steps.kept.tolist(), strict=True)):
+        members.pop(feature, None)
+        if kept:
+            members[feature] = at
+    return steps if len(members) == len(steps) else steps[np.fromiter(members.values(), np.int64, len(members))]
 
 
 def step(

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
 
+import numpy as np
+
 from ..core.errors import ParameterError, did_you_mean, shown
-from ..core.numerics import comparable_number
+from ..core.numerics import comparable
 from ..core.results import StandIn
 from ..core.table import natural_key
-from ..moves.steps import Step
+from ..moves.steps import Step, Steps
 
 #: Names of the rules; ``frequency`` needs a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")
@@ -32,7 +34,7 @@ class Aggregate:
     features: list[dict[str, object]]
     z: list[float]
     best: int | None
-    spoken: dict[str, Step]
+    spoken: Steps
 
 
 def check_rule(rule: str | Mapping[str, float], where: str) -> None:
@@ -63,34 +65,37 @@ def aggregate(folds: Sequence[Sequence[Step]], rule: str | Mapping[str, float] =
     ([2.0, 3.0, 2.0], 1, ['a'])
     """
     check_rule(rule, "aggregate")
-    held = Counter(member.feature for fold in folds for member in fold)
+    folds = [Steps.of(fold) for fold in folds]
+    names = [fold.feature.tolist() for fold in folds]
+    held = Counter(chain(*names))
     counts = Counter(feature for fold in folds for feature in _votes(fold) if feature in held)
-    z = [fmean(counts[member.feature] for member in fold) if fold else 0.0 for fold in folds]
+    z = [fmean(map(counts.__getitem__, fold)) if fold else 0.0 for fold in names]
     best = max(range(len(folds)), key=lambda k: z[k]) if rule == "best-blanket" else None
     if best is not None:
-        chosen = {member.feature for member in folds[best]}
+        chosen = set(names[best])
     else:
         share = rule["frequency"] if isinstance(rule, Mapping) else {"union": 0.0, "intersection": 1.0}[rule]
         least = share * len(folds) - 1e-12
         chosen = {f for f, count in (held if rule == "union" else counts).items() if count >= least}
         chosen = chosen if rule == "union" else _one_of_each(chosen, held, folds)
-    in_order = [*([folds[best]] if best is not None else []), *folds]
-    spoken: dict[str, Step] = {}
-    for member in chain(*in_order):
-        spoken.setdefault(member.feature, member)
+    spoken = Steps.of([*([folds[best]] if best is not None else []), *folds])
+    first: dict[str, int] = {}
+    for at, feature in enumerate(spoken.feature.tolist()):
+        first.setdefault(feature, at)
+    spoken = spoken[np.fromiter(first.values(), np.int64, len(first))]
     return Aggregate(_features(folds, counts, chosen, spoken), z, best, spoken)
 
 
-def _votes(fold: Sequence[Step]) -> set[str]:
+def _votes(fold: Steps) -> set[str]:
     """Return the features of a fold's set, and those that stand in for one of them."""
-    return {name for m in fold for name in (m.feature, *(row.feature for row in m.stand_ins if row.is_sure))}
+    return {*fold.feature.tolist(), *(row.feature for rows in fold.stand_ins.tolist() for row in rows if row.is_sure)}
 
 
-def _one_of_each(chosen: set[str], held: Counter[str], folds: Sequence[Sequence[Step]]) -> set[str]:
+def _one_of_each(chosen: set[str], held: Counter[str], folds: Sequence[Steps]) -> set[str]:
     """Return chosen features without stand-ins for another one that is in more folds; features of one fold stay
     together.
     """
-    if not any(m.stand_ins for fold in folds for m in fold):
+    if not any(any(fold.stand_ins.tolist()) for fold in folds):
         return chosen
     together = {frozenset((a.feature, b.feature)) for fold in folds for a in fold for b in fold}
     alike = {frozenset((m.feature, row.feature)) for f in folds for m in f for row in m.stand_ins if row.is_sure}
@@ -102,13 +107,11 @@ def _one_of_each(chosen: set[str], held: Counter[str], folds: Sequence[Sequence[
     return set(kept)
 
 
-def _combined(feature: str, folds: Sequence[Sequence[Step]]) -> tuple[StandIn, ...]:
+def _combined(own: Sequence[Sequence[StandIn]]) -> tuple[StandIn, ...]:
     """Return a feature's stand-ins in at least half of the folds that have it, with mean numbers."""
-    own = [member for fold in folds for member in fold if member.feature == feature]
     rows: dict[str, list[StandIn]] = {}
-    for member in own:
-        for row in member.stand_ins:
-            rows.setdefault(row.feature, []).append(row)
+    for row in chain(*own):
+        rows.setdefault(row.feature, []).append(row)
     often = [(name, found) for name, found in rows.items() if 2 * len(found) >= len(own)]
     means = [StandIn(name, *(fmean(row[i] for row in found) for i in (1, 2, 3))) for name, found in often]
     return tuple(sorted(means, key=lambda row: (-round(row.share, 9), natural_key(row.feature))))
@@ -131,23 +134,27 @@ def all_answers(
     ]
 
 
-def _features(
-    folds: Sequence[Sequence[Step]], counts: Counter[str], chosen: set[str], spoken: Mapping[str, Step]
-) -> list[dict[str, object]]:
-    values: dict[str, list[float]] = {feature: [] for feature in spoken}
-    for member in chain(*folds):
-        values[member.feature].append(member.importance)
-    importance = {feature: fmean(v) for feature, v in values.items()}
-    ordered = sorted(spoken, key=lambda f: (f not in chosen, -comparable_number(importance[f])))
+def _features(folds: Sequence[Steps], counts: Counter[str], chosen: set[str], spoken: Steps) -> list[dict[str, object]]:
+    names = spoken.feature.tolist()
+    values: dict[str, list[float]] = {feature: [] for feature in names}
+    stand_ins: dict[str, list[tuple[StandIn, ...]]] = {feature: [] for feature in names}
+    for fold in folds:
+        columns = fold.feature.tolist(), fold.importance.tolist(), fold.stand_ins.tolist()
+        for feature, importance, rows in zip(*columns, strict=True):
+            values[feature].append(importance)
+            stand_ins[feature].append(rows)
+    means = [fmean(values[feature]) for feature in names]
+    is_out = [feature not in chosen for feature in names]
+    roles, groups = spoken.role.tolist(), spoken.group.tolist()
     return [
         {
-            "feature": feature,
-            "chosen": feature in chosen,
-            "frequency": counts[feature] / len(folds),
-            "importance": importance[feature],
-            "role": spoken[feature].role,
-            "group": spoken[feature].group,
-            "stand_ins": _combined(feature, folds),
+            "feature": names[at],
+            "chosen": not is_out[at],
+            "frequency": counts[names[at]] / len(folds),
+            "importance": means[at],
+            "role": roles[at],
+            "group": groups[at],
+            "stand_ins": _combined(stand_ins[names[at]]),
         }
-        for feature in ordered
+        for at in np.lexsort((-comparable(np.array(means)), is_out)).tolist()
     ]

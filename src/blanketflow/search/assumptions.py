@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..ci.base import CITest
@@ -11,16 +9,16 @@ from ..ci.unbound import with_strata
 from ..core.column import TargetColumn
 from ..core.registry import is_foreign
 from ..core.table import with_used_levels
-from ..moves.steps import Step
+from ..moves.steps import Steps
 from ..selectors.base import Problem
 
 
-def doubts_of(problem: Problem, test: CITest | None, decisions: Sequence[Step]) -> str:
+def doubts_of(problem: Problem, test: CITest | None, decisions: Steps) -> str:
     """Return in words which assumptions of a CI test's regressions fail for the kept features; nothing if none does.
 
     Only targets of further kinds, such as survival, are checked, on the rows in which no kept feature is missing.
     """
-    kept = [step.feature for step in decisions if step.kept]
+    kept = decisions.feature[decisions.kept].tolist()
     if not kept or test is None or is_foreign(test) or not isinstance(problem.table[problem.target], TargetColumn):
         return ""
     table = problem.table.select([*problem.columns(kept), problem.target])

@@ -89,7 +89,7 @@ class EveryTarget:
             except LimitReached as limit:
                 statuses[target] = ("timeout", str(limit))
             else:
-                found[target] = outcome.members
+                found[target] = list(outcome.members)
                 statuses[target] = (outcome.status, outcome.reason)
             self.tell(f"{target}: {len(found.get(target, []))} in its blanket, {statuses[target][0]}")
         return found, statuses, bound.n_tests

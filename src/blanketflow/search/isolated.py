@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from ..ci.base import CITest
 from ..core.isolation import in_child
 from ..core.limits import Limits
 from ..core.registry import is_foreign
 from ..core.results import CIResults, StandIn
-from ..moves.steps import Answer, Step
+from ..moves.steps import FIELDS, Answer, Steps, objects
 from ..selectors.base import Method, Problem
 
 #: Packages that load slower than most searches run. If a stage's process loaded them, they are loaded here afterwards,
@@ -31,13 +33,13 @@ def is_isolated(method: Method, test: CITest | None, limits: Limits) -> bool:
     return is_limited or is_foreign(method) or is_foreign(test)
 
 
-def stages_isolated(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:
+def stages_isolated(problem: Problem, work: Callable[[], list[Steps]], n_stages: int = 1) -> list[Steps]:
     """Return the steps of the stages run by `work` in another process, and set the problem's status and answers."""
     _ = problem.table
 
     def told() -> dict[str, Any]:
         before, had = problem.n_tests, _heavy(sys.modules)
-        steps = [[_plain(step) for step in stage] for stage in work()]
+        steps = [_plain(stage) for stage in work()]
         answers = [[list(answer.features), answer.count] for answer in problem.answers]
         said = {"status": problem.status, "reason": problem.reason, "answers": answers, "verdict": problem.verdict}
         said["refused"] = [list(columns) for columns in problem.refused_tables()]
@@ -50,7 +52,7 @@ def stages_isolated(problem: Problem, work: Callable[[], list[list[Step]]], n_st
     problem.refused |= {tuple(columns) for columns in found["refused"]}
     problem.n_inner_tests += found["n_tests"]
     _load(found["loaded"])
-    return [[_step(fields) for fields in stage] for stage in found["steps"]]
+    return [_steps(**columns) for columns in found["steps"]]
 
 
 def _heavy(modules: Iterable[str]) -> set[str]:
@@ -75,15 +77,14 @@ def results_isolated(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResul
     return CIResults(**columns), differences
 
 
-def _plain(step: Step) -> list[Any]:
-    return [
-        step.feature, step.statistic, step.p_value, step.importance, step.listed, step.role, step.kept, step.group,
-        [list(row) for row in step.stand_ins],
-    ]  # fmt: skip
+def _plain(steps: Steps) -> dict[str, Any]:
+    columns = {name: getattr(steps, name) for name in FIELDS}
+    columns |= {name: column.tolist() for name, column in columns.items() if column.dtype == np.object_}
+    return columns | {"given": steps.listed, "stand_ins": [[*map(list, rows)] for rows in columns["stand_ins"]]}
 
 
-def _step(fields: list[Any]) -> Step:
-    feature, statistic, p_value, importance, given, role, kept, group, others = fields
-    stand_ins = tuple(StandIn(*row) for row in others)
-    given = None if given is None else tuple(given)
-    return Step(feature, statistic, p_value, importance, given, role, kept, group, stand_ins)
+def _steps(feature: list[str], given: list[Any], stand_ins: list[Any], **columns: Any) -> Steps:
+    columns["given"] = objects([None if names is None else tuple(names) for names in given])
+    columns["stand_ins"] = objects([tuple(StandIn(*row) for row in rows) for rows in stand_ins])
+    columns |= {name: objects(column) for name, column in columns.items() if isinstance(column, list)}
+    return Steps(feature, **columns)

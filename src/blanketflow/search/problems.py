@@ -6,7 +6,6 @@ A method sees each feature group as one feature, and its decisions apply to all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..ci.feature_groups import bind_groups, variables
 from ..core.prior import PriorKnowledge
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
-from ..moves.steps import INCLUDED, Step, Tiers, role_by_time
+from ..moves.steps import INCLUDED, Step, Steps, Tiers, objects, role_by_time
 from ..selectors.base import Method, Problem
 from ..selectors.compatibility import Groups, check_feature_groups
 from .isolated import results_isolated
@@ -98,44 +97,48 @@ def tiers_of_variables(tiers: Tiers, groups: Groups) -> dict[str, int]:
     return {of_first.get(name, name): at for name, at in tiers.items()}
 
 
-def in_columns(problem: Problem, steps: Sequence[Step]) -> list[Step]:
+def in_columns(problem: Problem, steps: Steps) -> Steps:
     """Return steps with each step on a group replaced by one step per column."""
     if not problem.feature_groups:
-        return list(steps)
-    return [
+        return steps
+    return Steps.of(
         replace(s, feature=column, given=None if s.given is None else tuple(problem.columns(s.given)))
         for s in steps
         for column in problem.columns([s.feature])
-    ]
+    )
 
 
-def in_groups(problem: Problem, candidates: Sequence[Step]) -> list[Step]:
+def in_groups(problem: Problem, candidates: Steps) -> Steps:
     """Return candidates from `in_columns` with one step per group."""
     if not problem.feature_groups:
-        return list(candidates)
+        return candidates
     found: dict[str, Step] = {}
     for s in candidates:
         name = variables([s.feature], problem.feature_groups)[0]
         given = None if s.given is None else tuple(variables(s.given, problem.feature_groups))
         found.setdefault(name, replace(s, feature=name, given=given))
-    return list(found.values())
+    return Steps.of(found.values())
 
 
-def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
+def with_included(problem: Problem, decisions: Steps) -> Steps:
     """Return decisions and answers with every included feature; a removed one has the test of its removal."""
+    if not problem.included:
+        return decisions
     missing = dict.fromkeys(problem.included)
-    for decision in decisions:
-        if decision.kept:
-            missing.pop(decision.feature, None)
+    for feature in decisions.feature[decisions.kept].tolist():
+        missing.pop(feature, None)
     problem.answers[:] = [
         replace(answer, features=(*answer.features, *(f for f in problem.included if f not in answer.features)))
         for answer in problem.answers
     ]
     decided = [replace(d, kept=True, role=INCLUDED) if d.feature in missing else d for d in decisions]
     known = {decision.feature for decision in decisions}
-    return decided + [problem.including(feature) for feature in missing if feature not in known]
+    return Steps.of(decided + [problem.including(feature) for feature in missing if feature not in known])
 
 
-def with_roles_by_time(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
+def with_roles_by_time(problem: Problem, decisions: Steps) -> Steps:
     """Return decisions with roles parent or child where tiers tell which."""
-    return [replace(d, role=role_by_time(d.feature, d.role, problem.target, problem.tiers)) for d in decisions]
+    if not problem.tiers:
+        return decisions
+    roles = [role_by_time(d.feature, d.role, problem.target, problem.tiers) for d in decisions]
+    return decisions.with_columns(role=objects(roles))

@@ -18,7 +18,7 @@ from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
 from ..core.table import Column, Table
-from ..moves.steps import Step, standing
+from ..moves.steps import Steps, standing
 from ..selectors.base import FoldOutcome, Method, Problem, refused_by, worst_status
 from ..selectors.compatibility import check_min_effect, check_resolution
 from .assumptions import doubts_of
@@ -102,7 +102,7 @@ def run_problem(method: Method, problem: Problem, isolated: bool = False) -> Fol
     """Run grow and shrink on a problem, in another process if `isolated`; `n_tests` excludes the marginal tests."""
     before = problem.n_tests
 
-    def both() -> list[list[Step]]:
+    def both() -> list[Steps]:
         grown = run_grow(method, problem)
         return [grown, run_shrink(method, problem, standing(grown))]
 

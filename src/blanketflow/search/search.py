@@ -499,7 +499,7 @@ class Outcome:
         """The set of each fold, or all answers of a method with several, with how often each was found."""
         if len(self.found) == 1 and self.found[0].answers:
             return [(list(answer.features), answer.count) for answer in self.found[0].answers]
-        return [([member.feature for member in outcome.members], 1) for outcome in self.found]
+        return [(outcome.members.feature.tolist(), 1) for outcome in self.found]
 
     @property
     def winner(self) -> FoldOutcome | None:

@@ -16,7 +16,7 @@ from ..core.column import TargetColumn
 from ..core.errors import WrongAnswerError, shown
 from ..core.limits import LimitReached
 from ..core.messages import STEPS
-from ..moves.steps import Answer, Step, standing
+from ..moves.steps import Answer, Step, Steps, standing
 from ..selectors.base import Method, Problem
 from ..selectors.stand_ins import with_stand_ins
 from ..targets import get_target_kind
@@ -24,7 +24,7 @@ from .isolated import stages_isolated
 from .problems import in_columns, in_groups, with_included, with_roles_by_time
 
 
-def run_grow(method: Method, problem: Problem, isolated: bool = False) -> list[Step]:
+def run_grow(method: Method, problem: Problem, isolated: bool = False) -> Steps:
     """Run the grow stage, in another process if `isolated`; return admissions and interleaved removals in order.
 
     Raises `LimitReached` if a limit is reached and the method is not anytime; otherwise sets the problem's status.
@@ -32,68 +32,78 @@ def run_grow(method: Method, problem: Problem, isolated: bool = False) -> list[S
     if isolated:
         return stages_isolated(problem, lambda: [run_grow(method, problem)])[0]
     problem.begin_stage()
-    steps: list[Step] = []
+    parts: list[Step | Steps] = []
     try:
         grown = method.grow(problem) if problem.features else ()  # none is left where all have one value
         for found in checked_steps(grown, "grow", problem):
-            steps.append(found)
+            parts.append(found)
             _tell_step(problem, "grow", found)
     except LimitReached as limit:
         if not method.anytime:
             raise
         problem.say("timeout", f"grow stopped: {limit}")
-    say_what_was_not_tested(method, problem, standing(steps))
-    problem.tell(f"grow: {len(standing(steps))} candidates, {problem.n_tests:,} CI tests")
+    steps = Steps.of(parts)
+    candidates = standing(steps)
+    say_what_was_not_tested(method, problem, candidates)
+    problem.tell(f"grow: {len(candidates)} candidates, {problem.n_tests:,} CI tests")
     return in_columns(problem, steps)
 
 
-def run_shrink(method: Method, problem: Problem, candidates: list[Step], isolated: bool = False) -> list[Step]:
+def run_shrink(method: Method, problem: Problem, candidates: Steps, isolated: bool = False) -> Steps:
     """Run the shrink stage like `run_grow`; return one decision per feature, kept if a limit came first."""
     if isolated:
         return stages_isolated(problem, lambda: [run_shrink(method, problem, candidates)])[0]
     problem.begin_stage()
     candidates = in_groups(problem, candidates)
-    decisions: list[Step] = []
+    parts: list[Step | Steps] = []
     try:
         for found in checked_steps(method.shrink(problem, candidates), "shrink", problem):
-            decisions.append(found)
+            parts.append(found)
             _tell_step(problem, "shrink", found)
     except LimitReached as limit:
         if not method.anytime:
             raise
         problem.say("timeout", f"shrink stopped: {limit}")
-        decided = {decision.feature for decision in decisions}
-        decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
+        decided = set(Steps.of(parts).feature.tolist())
+        parts += [replace(step, kept=True) for step in candidates if step.feature not in decided]
     check_answers(problem)
-    say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
+    decisions = Steps.of(parts)
+    say_what_was_not_tested(method, problem, decisions[decisions.kept])
     decisions = with_included(problem, decisions)
     if problem.finds_stand_ins and method.card.family != "reference":
         decisions = with_stand_ins(problem, decisions)
     decisions = with_roles_by_time(problem, decisions)
-    kept = [decision for decision in decisions if decision.kept]
-    problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
+    problem.tell(f"shrink: {decisions.kept.sum()} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
     problem.answers[:] = [replace(a, features=tuple(problem.columns(a.features))) for a in problem.answers]
     return in_columns(problem, decisions)
 
 
-def _tell_step(problem: Problem, stage: str, step: Step) -> None:
+def _tell_step(problem: Problem, stage: str, found: Step | Steps) -> None:
     if problem.tell.says(STEPS):
-        did = "removes" if not step.kept else "admits" if stage == "grow" else "keeps"
-        problem.tell(f"{stage}: {did} {step.feature}, p = {step.p_value:.2g}", STEPS)
+        for step in found if isinstance(found, Steps) else (found,):
+            did = "removes" if not step.kept else "admits" if stage == "grow" else "keeps"
+            problem.tell(f"{stage}: {did} {step.feature}, p = {step.p_value:.2g}", STEPS)
 
 
-def checked_steps(steps: Any, stage: str, problem: Problem) -> Iterator[Step]:
-    """Yield the steps of a method's grow or shrink as they come; a later step may revert an earlier one.
+def checked_steps(steps: Any, stage: str, problem: Problem) -> Iterator[Step | Steps]:
+    """Yield the steps of a method's grow or shrink, or blocks of them, as they come; a later step may revert an
+    earlier one.
 
     Raises `WrongAnswerError` if one is not a step on a feature of the table, or keeps a feature that is already kept.
     """
     known, members = frozenset(problem.features), set()
-    for step in _each(steps, stage):
-        _check_step(step, stage, known, problem.target)
-        if step.kept and step.feature in members:
-            raise WrongAnswerError(f"{stage} returned feature {shown(step.feature)} twice")
-        (members.add if step.kept else members.discard)(step.feature)
-        yield step
+    for found in _each(steps, stage):
+        if isinstance(found, Steps) and _is_sound(found, known, members):
+            members.update(found.feature[found.kept].tolist())
+            members.difference_update(found.feature[~found.kept].tolist())
+            yield found
+            continue
+        for step in found if isinstance(found, Steps) else (found,):
+            _check_step(step, stage, known, problem.target)
+            if step.kept and step.feature in members:
+                raise WrongAnswerError(f"{stage} returned feature {shown(step.feature)} twice")
+            (members.add if step.kept else members.discard)(step.feature)
+            yield step
 
 
 def check_answers(problem: Problem) -> None:
@@ -111,7 +121,23 @@ def check_answers(problem: Problem) -> None:
 def _each(steps: Any, stage: str) -> Iterable[Any]:
     if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
         raise WrongAnswerError(f"{stage} returned {shown(steps)}, but must return a list of steps")
-    return steps
+    return (steps,) if isinstance(steps, Steps) else steps
+
+
+def _is_sound(steps: Steps, known: frozenset[str], members: set[str]) -> bool:
+    """Return whether nothing can be wrong with a block of steps; otherwise each one is checked."""
+    names = set(steps.feature.tolist())
+    texts = {type(text) for column in (steps.role, steps.group) for text in column.tolist()}
+    given = {type(name) for names in set(steps.given.tolist()) for name in names or ()}
+    return bool(
+        len(names) == len(steps)
+        and names <= known
+        and not members & names
+        and texts | given <= {str}
+        and np.isfinite(steps.importance).all()
+        and ((steps.p_value >= 0) & (steps.p_value <= 1)).all()
+        and not np.isnan(steps.statistic).any()
+    )
 
 
 def _check_step(step: Any, stage: str, known: frozenset[str], target: str) -> None:
@@ -156,7 +182,7 @@ MOST_NOT_MADE = 0.25
 ROWS_PER_ADMITTED = 5
 
 
-def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) -> None:
+def say_what_was_not_tested(method: Method, problem: Problem, kept: Steps) -> None:
     """Set the status ``unreliable`` if the answer after a stage, `kept`, is due to too few rows.
 
     That is, if nothing is kept and some features could not be tested; if more than `MOST_NOT_MADE` of the features, of
@@ -172,7 +198,7 @@ def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) 
             problem.say("unreliable", reason)
 
 
-def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:
+def _reasons(problem: Problem, kept: Steps) -> Iterator[str]:
     n_features, n_untested = len(problem.marginal), int((~problem.marginal.reliable).sum())
     if n_untested and (not kept or n_untested > MOST_NOT_MADE * n_features):
         yield f"{n_untested} of {n_features} features could not be tested: there are too few {_counted(problem)}"

@@ -19,13 +19,13 @@ from ..ci.tests_made import Tally
 from ..core.cards import CROSS_PRODUCTS, TRIPLES
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.messages import SILENT, Teller
-from ..core.numerics import comparable_number
+from ..core.numerics import comparable
 from ..core.parameters import Configurable
 from ..core.results import CIResults
 from ..core.rows import balanced_parts
 from ..core.seeds import derive_rng
 from ..core.table import Table
-from ..moves.steps import INCLUDED, Answer, Step, Tiers, standing, step
+from ..moves.steps import INCLUDED, Answer, Step, Steps, Tiers, standing, step
 
 #: Statuses of a search, the most serious last.
 SERIOUSNESS = ("ok", "unreliable", "timeout")
@@ -262,8 +262,8 @@ class FoldOutcome:
     """
 
     marginal: CIResults | None
-    grown: list[Step]
-    decisions: list[Step]
+    grown: Steps
+    decisions: Steps
     n_tests: int
     status: str = "ok"
     reason: str = ""
@@ -272,12 +272,12 @@ class FoldOutcome:
     doubts: str = ""
 
     @property
-    def candidates(self) -> list[Step]:
+    def candidates(self) -> Steps:
         """The features passed to shrink."""
         return standing(self.grown)
 
     @property
-    def members(self) -> list[Step]:
+    def members(self) -> Steps:
         """The features that shrink kept, most important first."""
         return members(self.decisions)
 
@@ -381,7 +381,7 @@ class Method(Configurable):
         return False
 
     @abstractmethod
-    def grow(self, problem: Problem) -> Iterable[Step]:
+    def grow(self, problem: Problem) -> Iterable[Step | Steps]:
         """Return the candidates in order of admission; an interleaved removal is a step with ``kept=False``.
 
         Parameters
@@ -391,31 +391,33 @@ class Method(Configurable):
 
         Returns
         -------
-        iterable of Step
-            One per admission or removal.
+        iterable of Step or Steps
+            One per admission or removal, or blocks of them.
         """
 
     @abstractmethod
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step | Steps]:
         """Return a final decision for each feature, in order.
 
         Parameters
         ----------
         problem : Problem
             The features, rows and test.
-        candidates : list of Step
+        candidates : sequence of Step
             Features that grow admitted and did not remove.
 
         Returns
         -------
-        iterable of Step
-            One per feature; `kept` says whether it is in the blanket.
+        iterable of Step or Steps
+            One per feature, or blocks of them; `kept` says whether it is in the blanket.
         """
 
 
-def members(decisions: Sequence[Step]) -> list[Step]:
+def members(decisions: Sequence[Step]) -> Steps:
     """Return the kept features, most important first; ties in order of the decisions."""
-    return sorted((d for d in decisions if d.kept), key=lambda d: -comparable_number(d.importance))
+    steps = Steps.of(decisions)
+    kept = np.flatnonzero(steps.kept)
+    return steps[kept[np.argsort(-comparable(steps.importance[kept]), kind="stable")]]
 
 
 def refused_by(bound: BoundTest) -> set[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,7 @@ class External(Method):
                 return np.nan_to_num(sign * values)
         return np.zeros(n_features)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Sequence[Step]:
         """Remove nothing."""
         return candidates
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..core.cards import CLASSIFICATION
 from ..core.errors import DataError
 from ..core.parameters import anything, feature_counts
 from ..core.seeds import derive_seed, seed_32
-from ..moves.steps import Answer, Step
+from ..moves.steps import Answer, Step, Steps
 from .base import Method, Problem
 from .learning import task_of
 
@@ -52,29 +52,30 @@ class RankingMethod(Method):
         return "chooses n_features by models of rows" if self.n_features == "auto" else ""
 
     @abstractmethod
-    def rank(self, problem: Problem, n_features: int) -> Iterable[Step]:
+    def rank(self, problem: Problem, n_features: int) -> Iterable[Step | Steps]:
         """Return the `n_features` best features (or all), best first; fewer must be the beginning of more.
 
         Importances must not increase.
         """
 
-    def grow(self, problem: Problem) -> Iterable[Step]:
+    def grow(self, problem: Problem) -> Steps:
         """Rank as many features as the longest answer has."""
         return self.beginning(problem, MOST_FEATURES if self.n_features == "auto" else max(self._numbers()))
 
-    def beginning(self, problem: Problem, most: int) -> Iterable[Step]:
+    def beginning(self, problem: Problem, most: int) -> Steps:
         """Return at most `most` best features."""
         n_features = min(most, len(problem.features))
-        return self.rank(problem, n_features) if n_features else ()
+        return Steps.of(self.rank(problem, n_features) if n_features else ())
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Steps:
         """Cut the ranking."""
-        names = [candidate.feature for candidate in candidates]
+        candidates = Steps.of(candidates)
+        names = candidates.feature.tolist()
         if isinstance(self.n_features, list | tuple):
             problem.answers += [Answer(tuple(beginning(names, n, problem.included))) for n in self._numbers()]
         n_kept = best_number(self, problem, len(names)) if self.n_features == "auto" else max(self._numbers())
         kept = set(beginning(names, n_kept, problem.included))
-        return [replace(candidate, kept=candidate.feature in kept) for candidate in candidates]
+        return candidates.with_columns(kept=np.array([name in kept for name in names], dtype=bool))
 
     def _numbers(self) -> list[int]:
         return list(self.n_features) if isinstance(self.n_features, list | tuple) else [self.n_features]
@@ -95,7 +96,7 @@ def beginning(names: Sequence[str], n: int, included: Sequence[str]) -> list[str
 
 def heaviest_first(
     features: Sequence[str], weights: np.ndarray, most: int, threshold: float | None = None, unit: float = 1.0
-) -> list[Step]:
+) -> Steps:
     """Return the features with the largest finite weights, (d,), as steps, heaviest first; ties keep the given order.
 
     Weights are the statistics and importances of the steps. At most `most` features are returned, all above the
@@ -113,10 +114,7 @@ def heaviest_first(
     order = order[:most]
     # Later tied weights may be larger by float noise.
     importances = np.minimum.accumulate(weights[order])
-    return [
-        Step(features[i], float(weights[i]), importance=float(importance))
-        for i, importance in zip(order, importances, strict=True)
-    ]
+    return Steps([features[i] for i in order.tolist()], statistic=weights[order], importance=importances)
 
 
 #: Parts of the cross-validation, and its maximum number of features.
@@ -156,7 +154,7 @@ def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: in
     seed = derive_seed(problem.seed, "psi", part)
     inner = problem.on_rows(train, seed, tests_marginally=method.reads_marginal)
     try:
-        ranked = [step.feature for step in method.beginning(inner, most)]
+        ranked = method.beginning(inner, most).feature.tolist()
     finally:
         problem.n_inner_tests += inner.n_tests
     target = problem.table[problem.target]

@@ -47,7 +47,7 @@ class All(Method):
         """Admit every feature that varies, in order of names."""
         return [Step(feature) for feature in problem.features]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Sequence[Step]:
         """Remove nothing."""
         return candidates
 
@@ -81,7 +81,7 @@ class NoFeatures(Method):
         """Admit nothing."""
         return []
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Sequence[Step]:
         """Remove nothing."""
         return candidates
 
@@ -157,6 +157,6 @@ class TrueBlanket(Method):
             roles = {name: role for name, role in roles.items() if role == PARENT_OR_CHILD}
         return [Step(feature, importance=1.0, role=roles[feature]) for feature in problem.features if feature in roles]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Sequence[Step]:
         """Remove nothing."""
         return candidates

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..ci.tests_made import Tally
 from ..core.column import SparseColumns
 from ..core.results import CIResult, CIResults, StandIn
 from ..core.table import is_complex
-from ..moves.steps import Step
+from ..moves.steps import Step, Steps, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,33 +30,41 @@ if TYPE_CHECKING:
 FEW_BINS = 3
 
 
-def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
+def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> Steps:
     """Return the decisions with the stand-ins of each kept feature, after exchanging members for preferred equivalents.
 
     The method's own test is used if it measures information and there are enough rows, else the one that ``ci_test:
     auto`` chooses. These tests count neither as the method's nor towards its limits. Groups of features have no
     stand-ins, nor does anything if only counts of the rows are known, since tables are agreed on beforehand.
     """
-    kept = [d for d in decisions if d.kept and d.feature not in problem.feature_groups]
-    if not kept or not problem.table.has_rows:
-        return list(decisions)
+    steps = Steps.of(decisions)
+    kept = _kept_columns(problem, steps)
+    if not kept.any() or not problem.table.has_rows:
+        return steps
     features = [feature for feature in problem.features if feature not in problem.feature_groups]
 
-    def found_by(test: BoundTest, steps: Sequence[Step]) -> dict[str, list[StandIn]] | None:
+    def found_by(test: BoundTest, steps: Steps) -> dict[str, list[StandIn]] | None:
         known = problem.marginal if test is own and len(features) == len(problem.features) else None
-        members = (d for d in steps if d.kept and d.feature not in problem.feature_groups)
-        return stand_ins_of(test, problem.target, features, sorted(members, key=lambda d: -d.importance), known)
+        members = np.flatnonzero(_kept_columns(problem, steps))
+        in_order = steps[members[np.argsort(-steps.importance[members], kind="stable")]]
+        return stand_ins_of(test, problem.target, features, in_order, known)
 
     with _uncounted(problem) as own:
         for test in _measuring(problem, own):
-            if (found := found_by(test, decisions)) is None:
+            if (found := found_by(test, steps)) is None:
                 continue
-            told = list(decisions)
-            if instead := _first_of_equals(problem, test, {d.feature for d in kept}, found):
-                told = _exchanged(told, instead)
-                found = found_by(test, told) or {}
-            return [replace(d, stand_ins=tuple(found.get(d.feature, ()))) if d.kept else d for d in told]
-    return list(decisions)
+            if instead := _first_of_equals(problem, test, set(steps.feature[kept].tolist()), found):
+                steps = _exchanged(steps, instead)
+                found = found_by(test, steps) or {}
+            told = [tuple(found.get(name, ())) for name in steps.feature.tolist()]
+            return steps.with_columns(stand_ins=np.where(steps.kept, objects(told), steps.stand_ins))
+    return steps
+
+
+def _kept_columns(problem: Problem, steps: Steps) -> np.ndarray:
+    """Return which steps keep a single column, (n,)."""
+    groups = problem.feature_groups
+    return steps.kept & ~np.array([name in groups for name in steps.feature.tolist()], bool) if groups else steps.kept
 
 
 def _first_of_equals(
@@ -89,7 +98,7 @@ def _first_of_equals(
     return instead
 
 
-def _exchanged(decisions: Sequence[Step], instead: Mapping[str, str]) -> list[Step]:
+def _exchanged(decisions: Steps, instead: Mapping[str, str]) -> Steps:
     """Return decisions in which features and their replacements swap names."""
     renamed = instead | {taken: member for member, taken in instead.items()}
 
@@ -97,7 +106,7 @@ def _exchanged(decisions: Sequence[Step], instead: Mapping[str, str]) -> list[St
         given = None if d.given is None else tuple(instead.get(name, name) for name in d.given)
         return replace(d, feature=renamed.get(d.feature, d.feature), given=given)
 
-    return [named(d) for d in decisions]
+    return Steps.of(map(named, decisions))
 
 
 def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
@@ -178,14 +187,18 @@ def stand_ins_of(
     {'x0': [StandIn(feature='x1', share=1.0, low=1.0, high=1.0)]}
     """
     found: dict[str, list[StandIn]] = {}
-    ordered, most = list(members), test.n_tests + MOST_TESTS
+    ordered, most = Steps.of(members), test.n_tests + MOST_TESTS
     known = test.test_many(test.table.positions(features), target) if marginal is None else marginal
-    alone, place = _information(test, known), {feature: at for at, feature in enumerate(features)}
-    for member in ordered:
+    alone, place, names = _information(test, known), {f: at for at, f in enumerate(features)}, ordered.feature.tolist()
+    places = np.array([place[name] for name in names], dtype=np.int64)
+    # Members without information on the target, alone or given others, have no stand-ins.
+    says_nothing = known.reliable[places] & (known.p_value[places] * len(features) > SAYS_SOMETHING)
+    says_nothing &= ~np.array([bool(given) for given in ordered.given.tolist()], dtype=bool)
+    for at in np.flatnonzero(~says_nothing).tolist():
         if test.n_tests > most:
             break
-        own = known[place[member.feature]]
-        rows = _of_member(test, target, features, alone, own, member, [other.feature for other in ordered])
+        member, own = ordered[at], known[int(places[at])]
+        rows = _of_member(test, target, features, alone, own, member, names)
         if rows is None:
             return None
         if rows:
@@ -225,7 +238,7 @@ def _of_member(
     if not likely:
         return []
     if not given:
-        others = tuple(other for other in members if other != name and other not in likely)[:MOST_GIVEN]
+        others = tuple(islice((other for other in members if other != name and other not in likely), MOST_GIVEN))
         of_given = test.test(name, target, given=others)
         if of_given.reliable and of_given.p_value <= SAYS_SOMETHING:
             rows = _shares(test, target, name, likely, others, of_given)

@@ -74,7 +74,7 @@ class GS(Method):
             problem.test, problem.target, order, self.alpha, self.max_k, start=problem.included
         )
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Remove members that are independent given the rest, or that the correction does not reject."""
         names = [candidate.feature for candidate in candidates]
         if names and self.correction != NONE:
@@ -197,7 +197,7 @@ class GSM(GS):
         """Scan all sets by size."""
         return self._admit(problem, every_set)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Remove members that are independent given the rest."""
         names = [candidate.feature for candidate in candidates]
         if names:

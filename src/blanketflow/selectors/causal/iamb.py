@@ -242,7 +242,7 @@ class KIAMB(GS):
         """Grow the first run."""
         return self._grow_run(problem, 0)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Shrink the first run, make the others, and return the most frequent blanket, the first found on ties."""
         runs = [list(super().shrink(problem, candidates))]
         try:
@@ -395,7 +395,7 @@ class IAMBnPC(Method):
         """Admit the strongest feature, one at a time, without a limit on conditioning sets."""
         return IAMB(alpha=self.alpha).grow(problem)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         """Read the blanket from the skeleton of target and candidates."""
         names = [candidate.feature for candidate in candidates]
         if self.variant == "subset":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -82,7 +82,7 @@ class KollerSahami(Method):
         """Admit all features."""
         return [step(name, result) for name, result in zip(problem.features, problem.marginal, strict=True)]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Remove the feature with the least loss and update losses that depend on it, until `n_features` are left."""
         names, left = list(problem.features), np.ones(len(problem.features), dtype=bool)
         nearness = self._nearness(problem)

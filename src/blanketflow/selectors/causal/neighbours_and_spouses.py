@@ -87,7 +87,7 @@ class ParentsAndChildren(Method):
         found = self.neighbourhoods(problem).found(problem.target)
         return [*found.removals, *found.members]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Remove candidates whose own search does not find the target."""
         near = self.neighbourhoods(problem)
         yield from near.lost_by_symmetry(problem.target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -96,7 +96,7 @@ class PPFS(Method):
         in_order = admitted[strongest_first(results.take(admitted))]
         return [step(problem.features[i], results[i]) for i in in_order.tolist()]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         """Test each candidate once given the rest, least important first."""
         if len(candidates) < 2:
             return list(candidates)

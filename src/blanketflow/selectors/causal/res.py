@@ -74,7 +74,7 @@ class RES(Method):
         near = neighbourhoods(problem, interleaved_neighbours, self.alpha, self.max_k, self.symmetry)
         return representative_sets(near, problem.target)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         """Remove nothing."""
         return candidates
 
@@ -141,7 +141,7 @@ class SGAI(RES):
     wealth: float = number(WEALTH, "Initial wealth W; the first test is at level W / 2.", above=0, at_most=1)
     payout: float = number(PAYOUT, "What an admission adds to the wealth.", above=0, at_most=1)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         """Test each candidate once given the admitted ones."""
         ordered: list[Step] = []
         for group in dict.fromkeys(candidate.group for candidate in candidates):
@@ -339,7 +339,7 @@ class SRS(RES):
         """Return what reads the rows besides the CI test."""
         return "fits a sparse group lasso to rows"
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Keep the candidates with a coefficient, each with the test of its admission."""
         if not candidates:
             return

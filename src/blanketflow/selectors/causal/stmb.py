@@ -77,7 +77,7 @@ class STMB(Method):
         found = self._neighbours(problem)
         return [*found.removals, *found.members]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Find spouses and remove neighbours alternately; then two backward passes."""
         found = self._neighbours(problem)
         search = Coexistence(problem.test, problem.target, problem.features, found, self.alpha, self.max_k)

@@ -70,7 +70,7 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
         """Whether the guarantee holds for one search only: with a correction."""
         return self.correction != NONE
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Remove candidates whose own search does not find the target, then those the correction does not reject."""
         if self.correction == NONE:
             yield from super().shrink(problem, candidates)
@@ -102,7 +102,7 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
     features are one family.
     """
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Apply the symmetry correction, then add spouses, then remove what a correction does not reject."""
         decisions = list(super().shrink(problem, candidates))
         if self.correction == NONE:

@@ -93,7 +93,7 @@ class TIEStar(Method):
         """Grow the first Markov boundary on all features."""
         return self._grow_on(problem, problem.features)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Shrink the first Markov boundary; then find the others."""
         decisions = []
         for decision in self._shrink_to(problem, candidates):
@@ -125,7 +125,7 @@ class TIEStar(Method):
         found = semi_interleaved_neighbours(problem.test, problem.target, features, self.alpha, self.max_k)
         return [*found.removals, *found.members]
 
-    def _shrink_to(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def _shrink_to(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         if self.base == "si-hiton-pc" or not candidates:
             return candidates
         names = [candidate.feature for candidate in candidates]

@@ -11,7 +11,7 @@ from ...ci.contingency.binning import level_codes
 from ...core.cards import CATEGORICAL, Card
 from ...core.errors import DataError
 from ...core.parameters import integer
-from ...moves.steps import Step
+from ...moves.steps import Steps
 from ..base import Problem
 from ..ranking import RankingMethod, heaviest_first
 from .linear_similarity import feature_columns, over_features
@@ -54,7 +54,7 @@ class Variance(RankingMethod):
         """Return what reads the rows besides the CI test."""
         return "ranks by sums over rows"
 
-    def rank(self, problem: Problem, n_features: int) -> list[Step]:
+    def rank(self, problem: Problem, n_features: int) -> Steps:
         """Rank by the variances."""
         columns, starts = feature_columns(problem, unit=False)
         with np.errstate(over="ignore"):
@@ -105,7 +105,7 @@ class OneRule(RankingMethod):
         """Return what reads the rows besides the CI test."""
         return "ranks by counts of rows"
 
-    def rank(self, problem: Problem, n_features: int) -> list[Step]:
+    def rank(self, problem: Problem, n_features: int) -> Steps:
         """Rank by the accuracy of the rules."""
         target, n_rows = problem.table[problem.target], problem.table.n_rows
         y = target.numbers()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from ...ci.tails import chi2_tail
 from ...core.cards import ASYMPTOTIC, Card
 from ...core.parameters import number
 from ...moves.greedy_ranking import DECIMALS, information
-from ...moves.steps import Step
+from ...moves.steps import Step, Steps
 from ..base import Method, Problem
 from .information_criteria import ADJUSTED, information_option, relevance_of
 
@@ -68,7 +68,7 @@ class FCBF(Method):
     )
     information: str = information_option()
 
-    def grow(self, problem: Problem) -> list[Step]:
+    def grow(self, problem: Problem) -> Steps:
         """Admit features above the threshold, strongest first."""
         test, positions = problem.test, problem.test.table.positions(problem.features)
         relevance = relevance_of(problem, self.information == ADJUSTED, deviations=0.0)
@@ -78,12 +78,11 @@ class FCBF(Method):
         if self.alpha is not None:
             strength[dependence_p_values(problem) > self.alpha] = -np.inf
         order = np.argsort(-strength, kind="stable")
-        return [
-            Step(problem.features[i], float(strength[i]), float(problem.marginal.p_value[i]), float(strength[i]))
-            for i in order[strength[order] > self.threshold]
-        ]
+        order = order[strength[order] > self.threshold]
+        names, own = [problem.features[i] for i in order.tolist()], strength[order]
+        return Steps(names, statistic=own, p_value=problem.marginal.p_value[order], importance=own)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Remove each feature with more symmetrical uncertainty with a stronger feature than with the target."""
         left = list(candidates)
         positions = np.array([problem.test.table.position(step.feature) for step in left], dtype=np.int64)

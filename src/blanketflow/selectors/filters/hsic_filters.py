@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -77,7 +77,7 @@ class HSMB(Method):
         order = np.argsort(-relevance, kind="stable").tolist()
         return [step(problem.features[i], problem.marginal[i], importance=float(relevance[i])) for i in order]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterator[Step]:
         """Test each feature against the nearest remaining features before it."""
         standing, beside = list[str](), problem.test.growing()
         for candidate in candidates:

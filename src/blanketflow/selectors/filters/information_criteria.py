@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,8 +10,8 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.parameters import choice, number
-from ...moves.greedy_ranking import DECIMALS, DEVIATIONS, Known, Pick, rank_by_minimum, rank_greedily
-from ...moves.steps import INCLUDED, MEMBER, Step
+from ...moves.greedy_ranking import DECIMALS, DEVIATIONS, Known, Picks, rank_by_minimum, rank_greedily
+from ...moves.steps import INCLUDED, MEMBER, Steps, objects
 from ..base import Problem
 from ..ranking import RankingMethod
 
@@ -52,15 +51,21 @@ class InformationRanking(RankingMethod):
         return self.information == ADJUSTED
 
     @abstractmethod
-    def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
+    def picks(self, problem: Problem, n_features: int) -> Picks:
         """Return `n_features` features in ranking order."""
 
-    def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
+    def rank(self, problem: Problem, n_features: int) -> Steps:
         """Rank `n_features` features, included ones first; the statistic is the criterion at that step."""
-        for rank, pick in enumerate(self.picks(problem, n_features)):
-            feature, p_value = problem.features[pick.index], float(problem.marginal.p_value[pick.index])
-            role = INCLUDED if feature in problem.included else MEMBER
-            yield Step(feature, pick.score, p_value, float(n_features - rank), role=role)
+        index, scores = self.picks(problem, n_features)
+        names = [problem.features[i] for i in index.tolist()]
+        included = set(problem.included)
+        return Steps(
+            names,
+            statistic=scores,
+            p_value=problem.marginal.p_value[index],
+            importance=np.arange(n_features, n_features - len(index), -1, dtype=np.float64),
+            role=objects([INCLUDED if name in included else MEMBER for name in names]),
+        )
 
 
 @dataclass
@@ -71,7 +76,7 @@ class InformationFilter(InformationRanking):
     def criterion(self, known: Known) -> np.ndarray:
         """Return the scores of the remaining features; the highest is ranked next."""
 
-    def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
+    def picks(self, problem: Problem, n_features: int) -> Picks:
         """Rank the features one after the other."""
         return rank_greedily(self.known_of(problem), n_features, self.criterion, included_first(problem))
 
@@ -123,12 +128,12 @@ class MIM(InformationRanking):
         cost="d mutual informations",
     )
 
-    def picks(self, problem: Problem, n_features: int) -> Iterator[Pick]:
+    def picks(self, problem: Problem, n_features: int) -> Picks:
         """Sort the features by I(X;T)."""
         relevance, first = np.round(relevance_of(problem, self.is_adjusted), DECIMALS), included_first(problem)
-        in_order = np.argsort(-relevance, kind="stable")
-        for index in [*first, *in_order[~np.isin(in_order, first)].tolist()][:n_features]:
-            yield Pick(index, float(relevance[index]))
+        order = np.argsort(-relevance, kind="stable")
+        order = np.concatenate([np.array(first, dtype=np.int64), order[~np.isin(order, first)]])[:n_features]
+        return Picks(order, relevance[order])
 
 
 @dataclass
@@ -291,8 +296,8 @@ class CMIM(InformationRanking):
         cost="d + (psi - 1) d mutual informations at most; far fewer by lazy evaluation",
     )
 
-    def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
-        """Yield the features in ranking order."""
+    def picks(self, problem: Problem, n_features: int) -> Picks:
+        """Return the features in ranking order."""
         positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem, self.is_adjusted)
         first = included_first(problem)
         asked = problem.test, problem.target, positions, relevance, n_features
@@ -329,8 +334,8 @@ class InformativeFragments(InformationRanking):
         cost="d + (psi - 1) d mutual informations at most; far fewer by lazy evaluation after the first 2 d",
     )
 
-    def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
-        """Yield the features in ranking order."""
+    def picks(self, problem: Problem, n_features: int) -> Picks:
+        """Return the features in ranking order."""
         positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem, self.is_adjusted)
         start = np.full(len(positions), np.inf)
         asked = problem.test, problem.target, positions, relevance, n_features
@@ -487,7 +492,7 @@ class MIMR(InformationFilter):
         interaction = known.mean(known.class_redundancy - known.redundancy)
         return (1 - self.balance) * known.relevance + self.balance * interaction
 
-    def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
+    def picks(self, problem: Problem, n_features: int) -> Picks:
         """Rank greedily, after the best pair if requested."""
         known = self.known_of(problem)
         first = self._best_pair(known) if self.start == "pair" and len(known.left) > 1 else ()

@@ -13,7 +13,7 @@ from ...core.errors import DataError
 from ...core.parameters import choice, number
 from ...core.table import Column
 from ...models.encode import design
-from ...moves.steps import Step
+from ...moves.steps import Step, Steps
 from ..base import Problem
 from ..ranking import RankingMethod, heaviest_first
 
@@ -121,7 +121,7 @@ class FisherMarkov(RankingMethod):
         """Return what reads the rows besides the CI test."""
         return "ranks by sums over rows"
 
-    def rank(self, problem: Problem, n_features: int) -> list[Step]:
+    def rank(self, problem: Problem, n_features: int) -> Steps:
         """Rank by the coefficients."""
         is_standard = self.scale == STANDARD
         columns, starts = feature_columns(problem, unit=is_standard)

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cards import CATEGORICAL, Card
 from ...core.parameters import integer, number
 from ...core.seeds import derive_rng
-from ...moves.steps import Step
+from ...moves.steps import Steps
 from ..base import Problem
 from ..ranking import RankingMethod, heaviest_first
 
@@ -184,7 +184,7 @@ class Relief(RankingMethod):
         None, "Weight that a feature must exceed (tau); null for no threshold.", at_least=-1, at_most=1, nullable=True
     )
 
-    def rank(self, problem: Problem, n_features: int) -> list[Step]:
+    def rank(self, problem: Problem, n_features: int) -> Steps:
         """Rank by the weights."""
         rows = np.arange(problem.table.n_rows)
         times = np.ones(len(rows))
@@ -252,7 +252,7 @@ class Relieved(RankingMethod):
         None, "Weight that a feature must exceed (tau); null for no threshold.", at_least=-1, at_most=1, nullable=True
     )
 
-    def rank(self, problem: Problem, n_features: int) -> list[Step]:
+    def rank(self, problem: Problem, n_features: int) -> Steps:
         """Rank by the weights."""
         n = problem.table.n_rows
         weights = neighbour_weights(problem, np.arange(n), np.ones(n), _all_nearest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -221,7 +221,7 @@ class Auto(Method):
         problem.verdict["sentence"] += no_roles
         return steps
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         """Keep all: grow has decided."""
         return [replace(candidate, kept=True) for candidate in candidates]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...core.column_checks import clusters_of_copies
 from ...core.errors import ParameterError
 from ...core.numerics import standardised
 from ...core.parameters import choice, number
-from ...moves.steps import Step
+from ...moves.steps import Step, Steps
 from ..base import Method, Problem
 from ..discoveries import by_level, in_words
 from ..filters.linear_similarity import target_columns
@@ -121,7 +121,7 @@ class DCRT(TakesCovariance, Method):
         """Whether the guarantee holds for one search only: yes."""
         return True
 
-    def grow(self, problem: Problem) -> list[Step]:
+    def grow(self, problem: Problem) -> Steps:
         """Admit features with p at most alpha, the smallest first."""
         features, target = problem.table.select(problem.features), problem.table[problem.target]
         outcomes = target_columns(target) * np.sqrt(target.n_rows)
@@ -154,11 +154,11 @@ class DCRT(TakesCovariance, Method):
                 discoveries=by_level(problem.features, smallest, p_value=p_values),
                 sentence=in_words(problem.features, smallest, self.alpha, self.alpha),
             )
-        return [
-            Step(problem.features[j], float(statistics[j]), float(p_values[j]), importance=float(-log_p[j]))
-            for j in np.argsort(log_p, kind="stable")
-            if p_values[j] <= self.alpha
-        ]
+        order = np.argsort(log_p, kind="stable")
+        order = order[p_values[order] <= self.alpha]
+        names, numbers = [problem.features[j] for j in order.tolist()], (statistics, p_values, -log_p)
+        statistic, p_value, importance = (values[order] for values in numbers)
+        return Steps(names, statistic=statistic, p_value=p_value, importance=importance)
 
     def _tested(
         self,
@@ -183,12 +183,12 @@ class DCRT(TakesCovariance, Method):
             found[1][numbers] = np.exp(found[2][numbers])
         return found
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Steps:
         """Keep the features that the correction for all of them rejects."""
         log_p = np.zeros(len(problem.features))  # those above alpha are rejected by no correction
-        log_p[: len(candidates)] = [-candidate.importance for candidate in candidates]
-        kept = rejected(log_p, self.alpha, self.correction)
-        return [replace(candidate, kept=bool(kept[at])) for at, candidate in enumerate(candidates)]
+        steps = Steps.of(candidates)
+        log_p[: len(steps)] = -steps.importance
+        return steps.with_columns(kept=rejected(log_p, self.alpha, self.correction)[: len(steps)])
 
 
 def _double(p_values: np.ndarray, log_p: np.ndarray, at: list[int]) -> None:

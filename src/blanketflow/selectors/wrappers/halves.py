@@ -44,7 +44,7 @@ def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
         entered = first_to_enter(columns, target, n_features, problem.column_counts)
         names = [problem.features[j] for j in entered]
     else:
-        names = [step.feature for step in RANKINGS[ranking](n_features=n_features).beginning(problem, n_features)]
+        names = RANKINGS[ranking](n_features=n_features).beginning(problem, n_features).feature.tolist()
     others = [name for name in names if name not in problem.included]
     return [*problem.included, *others[: max(0, n_features - len(problem.included))]]
 

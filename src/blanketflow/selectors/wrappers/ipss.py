@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...core.cards import Card
 from ...core.column_checks import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_seed
-from ...moves.steps import Step
+from ...moves.steps import Step, Steps
 from ..base import Method, Problem
 from ..discoveries import ROUNDING, by_level, in_words, levels, reached
 from ..learning import Importances
@@ -211,11 +211,12 @@ class IPSS(Method):
             return expected <= self.max_false * (1 + ROUNDING)
         return reached(q_values(expected), self.q)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Steps:
         """Keep the features with the target, and state it."""
-        n, names = len(problem.features), [step.feature for step in candidates]
+        n, steps = len(problem.features), Steps.of(candidates)
+        names = steps.feature.tolist()
         # Those that are no candidates have no score, and the largest expected number.
-        expected = np.array([*(step.statistic for step in candidates), *[float(n)] * (n - len(names))])
+        expected = np.array([*steps.statistic.tolist(), *[float(n)] * (n - len(names))])
         smallest, kept = q_values(expected)[: len(names)], self._is_kept(expected)[: len(names)]
         if n < FEW and not kept.any():
             problem.say(
@@ -228,7 +229,7 @@ class IPSS(Method):
         else:
             were = f"{kept.sum()} features are" if kept.sum() > 1 else f"{'One' if kept.any() else 'No'} feature is"
             problem.verdict["sentence"] = f"{were} kept with at most {self.max_false:g} false in expectation."
-        return [replace(step, kept=bool(is_kept)) for step, is_kept in zip(candidates, kept, strict=True)]
+        return steps.with_columns(kept=kept)
 
 
 def _penalties(problem: Problem) -> np.ndarray:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...core.column_checks import clusters_of_copies
 from ...core.errors import ParameterError, UnsupportedError
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
-from ...moves.steps import Step
+from ...moves.steps import Step, Steps
 from ..base import Method, Problem
 from ..discoveries import ROUNDING, by_level, in_words, levels, reached
 from ..knockoff.columns_for_knockoffs import (
@@ -225,7 +225,7 @@ class Knockoffs(TakesCovariance, Method):
         """Whether the guarantee holds for one search only: yes."""
         return True
 
-    def grow(self, problem: Problem) -> list[Step]:
+    def grow(self, problem: Problem) -> Steps:
         """Admit the features that pass in some draw, the largest e-value first."""
         together = self._together(problem)
         d = len(together.features)
@@ -243,11 +243,9 @@ class Knockoffs(TakesCovariance, Method):
         problem.say(together.status, together.reason)
         problem.n_inner_tests = together.n_inner_tests
         order = np.lexsort((-weights, -values))
-        return [
-            Step(_strongest(problem, together, j), float(values[j]), importance=float(weights[j]))
-            for j in order.tolist()
-            if values[j] > 0
-        ]
+        order = order[values[order] > 0]
+        names = [_strongest(problem, together, j) for j in order.tolist()]
+        return Steps(names, statistic=values[order], importance=weights[order])
 
     def _together(self, problem: Problem) -> Problem:
         """Return the problem with each cluster of near-copies as a group, named by its first column.
@@ -317,16 +315,15 @@ class Knockoffs(TakesCovariance, Method):
             return factor_law(columns, self.n_factors)
         return law_of(columns, self.construction, correlations)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Steps:
         """Keep the features whose e-values are jointly large enough at q, or at the smallest level up to max_q."""
-        values = np.array([candidate.statistic for candidate in candidates])
+        steps = Steps.of(candidates)
+        values = steps.statistic
         smallest = levels(values, len(self._together(problem).features))
         q = max(self.q, min(float(smallest.min(initial=math.inf)), self.max_q or self.q))
-        names = [candidate.feature for candidate in candidates]
-        problem.verdict.update(q=q, discoveries=by_level(names, smallest, e_value=values))
+        problem.verdict.update(q=q, discoveries=by_level(steps.feature.tolist(), smallest, e_value=values))
         problem.verdict["sentence"] = in_words(problem.features, smallest, q, self.q)
-        kept = reached(smallest, q)
-        return [replace(candidate, kept=bool(is_kept)) for candidate, is_kept in zip(candidates, kept, strict=True)]
+        return steps.with_columns(kept=reached(smallest, q))
 
 
 def _strongest(problem: Problem, together: Problem, at: int) -> str:

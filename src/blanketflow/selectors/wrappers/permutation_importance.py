@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...core.column_checks import clusters_of_copies
 from ...core.errors import ParameterError
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng, derive_seed
-from ...moves.steps import Step
+from ...moves.steps import Step, Steps
 from ..base import Method, Problem
 from ..learning import Importances
 
@@ -112,7 +112,7 @@ class PermutationImportance(Method):
                 f"least {math.ceil(1 / self.alpha - 1e-9) - 1}, or null: normal."
             )
 
-    def grow(self, problem: Problem) -> list[Step]:
+    def grow(self, problem: Problem) -> Steps:
         """Admit all features, most important first, ties by name; the statistic is the importance."""
         target, names = problem.table[problem.target], list(problem.features)
         observed, p_value = np.zeros(len(names)), np.ones(len(names))
@@ -128,10 +128,9 @@ class PermutationImportance(Method):
                 again = self._tested(problem, [names[j] for j in kept])
                 for values, repeated in zip((observed, p_value), again, strict=True):
                     values[firsts] = repeated[np.searchsorted(kept, firsts)]
-        return [
-            Step(names[j], float(observed[j]), float(p_value[j]), float(observed[j]))
-            for j in np.argsort(-observed, kind="stable")
-        ]
+        order = np.argsort(-observed, kind="stable")
+        own = observed[order]
+        return Steps([names[j] for j in order.tolist()], statistic=own, p_value=p_value[order], importance=own)
 
     def _tested(self, problem: Problem, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return importances and p-values of some features, without the others."""
@@ -148,9 +147,10 @@ class PermutationImportance(Method):
             nulls.append(importances.of(target.take(rng.permutation(features.n_rows))))
         return observed, p_values(observed, np.array(nulls), self.null)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Steps:
         """Keep significant features."""
-        return [replace(candidate, kept=candidate.p_value <= self.alpha) for candidate in candidates]
+        steps = Steps.of(candidates)
+        return steps.with_columns(kept=steps.p_value <= self.alpha)
 
 
 def p_values(observed: np.ndarray, nulls: np.ndarray, null: str = "empirical") -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -192,7 +192,7 @@ class StabilitySelection(Method):
             if shares[members[0]] < threshold - ROUNDING:
                 yield members
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         """Keep the features with the threshold, and state the guarantee, or the estimate."""
         bounded = self.threshold
         threshold, more = (
@@ -207,7 +207,7 @@ class StabilitySelection(Method):
         problem.verdict["sentence"] = f"{were} selected on at least {share}{listed}. {more}"
         return decided
 
-    def _by_bound(self, problem: Problem, candidates: list[Step], threshold: float) -> tuple[float, str]:
+    def _by_bound(self, problem: Problem, candidates: Sequence[Step], threshold: float) -> tuple[float, str]:
         """Return the threshold, and the bound in words."""
         n, n_selected = len(problem.features), self.n_selected(len(problem.features), problem.table.n_rows)
         bound = worst_case_bound(n_selected, n, threshold)
@@ -222,7 +222,7 @@ class StabilitySelection(Method):
         few = f"A half selects only {n_selected}: a higher bound, or n_features, lets it select more. "
         return threshold, f"{few * is_none}In one search {proved}."
 
-    def _by_noise(self, problem: Problem, candidates: list[Step]) -> tuple[float, str]:
+    def _by_noise(self, problem: Problem, candidates: Sequence[Step]) -> tuple[float, str]:
         """Return the threshold at which the fewest false features are estimated, and the estimate in words."""
         estimates = np.array([step.statistic for step in candidates])
         estimate = float(estimates.min(initial=1.0))

@@ -106,7 +106,7 @@ class Stepwise(Method):
             members.append(best)
             yield from _removals(worth, members, problem.included)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: Sequence[Step]) -> Iterable[Step]:
         """Remove features while the score allows it, and report the worth of the remaining ones."""
         worth, members = self._worth(problem), [candidate.feature for candidate in candidates]
         yield from _removals(worth, members, problem.included)

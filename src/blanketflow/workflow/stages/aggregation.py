@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...core.results import StandIn
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, read_provenance, write_columns, write_rows
 from ...data.external_stages import read_supplied
 from ...data.provenance import STATUSES, Provenance
-from ...moves.steps import Step
+from ...moves.steps import Steps, objects
 from ...search.aggregate import aggregate, all_answers
 from ..identity import content_of, made, stands, what_of
 from ..jobs import passed_on, recorded
@@ -104,10 +106,10 @@ def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str
     return counted
 
 
-def _members(columns: Mapping[str, list[Any]]) -> list[Step]:
+def _members(columns: Mapping[str, list[Any]]) -> Steps:
     """Return the selected features of a fold, most important first."""
     read = {**columns, "stand_ins": [tuple(StandIn(**row) for row in rows or ()) for rows in columns["stand_ins"]]}
-    names = [name for name in ("feature", "importance", "role", "group", "stand_ins") if name in read]
-    rows = zip(*(read[name] for name in names), strict=True)
-    kept = (row for row, is_kept in zip(rows, columns["kept"], strict=True) if is_kept)
-    return sorted((Step(**dict(zip(names, row, strict=True))) for row in kept), key=lambda m: -m.importance)
+    own = {name: objects(read[name]) for name in ("role", "group", "stand_ins") if name in read}
+    steps = Steps(columns["feature"], importance=np.array(columns["importance"], dtype=np.float64), **own)
+    kept = np.flatnonzero(columns["kept"])
+    return steps[kept[np.argsort(-steps.importance[kept], kind="stable")]]

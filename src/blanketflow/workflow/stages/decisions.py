@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...core.column import TargetColumn
 from ...core.table import Table, by_names
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
 from ...data.external_stages import read_supplied
 from ...data.provenance import Provenance
-from ...moves.steps import Step, standing
+from ...moves.steps import Steps, objects, standing
 from ...search.assumptions import doubts_of
 from ...search.isolated import is_isolated
 from ...search.run_fold import as_asked, not_bound
@@ -74,7 +76,7 @@ def grow_fold(fold: Fold, marginal: Sequence[Path], grow: Path) -> Problem | Non
 
     `marginal` is the ci_test artefact, or empty for methods without a CI test.
     """
-    provenance, steps, problem, method = fold.provenance("grow", grow, marginal), [], None, fold.method()
+    provenance, steps, problem, method = fold.provenance("grow", grow, marginal), Steps(()), None, fold.method()
     with recorded(provenance):
         problem = open_problem(fold, marginal)
         steps = standing(run_grow(method, problem, _apart(fold, method, marginal)))
@@ -90,7 +92,7 @@ def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, 
 
     The status of growing is passed on. Several Markov blankets are in the provenance: ``answers``, (count, features).
     """
-    provenance, decisions, method = fold.provenance("shrink", shrink, [*marginal, grow]), [], fold.method()
+    provenance, decisions, method = fold.provenance("shrink", shrink, [*marginal, grow]), Steps(()), fold.method()
     with recorded(provenance):
         candidates, earlier = read_grown(grow, fold.asked.get("supplied") == "grow")
         require(earlier)
@@ -159,30 +161,27 @@ def _say(provenance: Provenance, problem: Problem) -> None:
         provenance.extra["anytime"] = True
 
 
-def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
+def write_grown(path: Path, steps: Steps, provenance: Provenance, has_groups: bool = False) -> None:
     """Write grow.parquet."""
-    columns = _step_columns(steps) | {"order": list(range(len(steps)))}
+    columns = _step_columns(steps) | {"order": np.arange(len(steps))}
     write_columns(path, columns, ARTEFACTS["grow"].types(has_groups), provenance)
 
 
-def read_grown(path: Path, is_supplied: bool = False) -> tuple[list[Step], Provenance]:
+def read_grown(path: Path, is_supplied: bool = False) -> tuple[Steps, Provenance]:
     """Return the candidates of grow.parquet; with `is_supplied` it was made outside the workflow."""
     columns, provenance = read_supplied(path, "grow") if is_supplied else read_columns(path)
-    fields = ("feature", "statistic", "p_value", "importance", "given", "role")
-    rows = zip(*(columns[name] for name in fields), strict=True)
-    groups = columns.get("group", [""] * len(columns["feature"]))
-    steps = [Step(f, s, p, i, tuple(g or ()), r, group=k) for (f, s, p, i, g, r), k in zip(rows, groups, strict=True)]
-    return steps, provenance
+    numbers = {name: np.array(columns[name], dtype=np.float64) for name in ("statistic", "p_value", "importance")}
+    texts = {name: objects(columns[name]) for name in ("role", "group") if name in columns}
+    given = objects([tuple(names or ()) for names in columns["given"]])
+    return Steps(columns["feature"], given=given, **numbers, **texts), provenance
 
 
-def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
+def write_decisions(path: Path, steps: Steps, provenance: Provenance, has_groups: bool = False) -> None:
     """Write shrink.parquet."""
-    columns = _step_columns(steps) | {"kept": [s.kept for s in steps], "step": list(range(len(steps)))}
-    columns["stand_ins"] = [s.stand_ins for s in steps]
+    columns = _step_columns(steps) | {"kept": steps.kept, "step": np.arange(len(steps)), "stand_ins": steps.stand_ins}
     write_columns(path, columns, ARTEFACTS["shrink"].types(has_groups), provenance)
 
 
-def _step_columns(steps: Sequence[Step]) -> dict[str, list[Any]]:
-    names = ("feature", "role", "statistic", "p_value", "importance", "group")
-    columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in steps] for name in names}
-    return columns | {"given": [s.listed for s in steps]}
+def _step_columns(steps: Steps) -> dict[str, Any]:
+    names = ("feature", "role", "statistic", "p_value", "importance", "group", "given")
+    return {name: getattr(steps, name) for name in names}
