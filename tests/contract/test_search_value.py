@@ -102,7 +102,8 @@ def test_the_command_runs_the_same_search(wine, settings, tmp_path):
     path.write_text(json.dumps(found.as_dict(), default=str))
     outcome = bf.read_search(path).run(*wine)
     assert [row["feature"] for row in found.blanket] == outcome.features
-    assert [row["p_value"] for row in found.blanket] == [outcome.combined.spoken[f].p_value for f in outcome.features]
+    p_values = {step.feature: step.p_value for step in outcome.combined.spoken}
+    assert [row["p_value"] for row in found.blanket] == [p_values[name] for name in outcome.features]
     assert (found.status, found.n_tests) == (outcome.status, outcome.n_tests)
 
 
