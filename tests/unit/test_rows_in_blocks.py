@@ -4,8 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from blanketflow.api import rows_in_blocks
 from blanketflow.api.select_command import select
+from blanketflow.ci.contingency.packed_codes import PackedCodes
 from blanketflow.core.errors import DataError
+from blanketflow.counts.counting import ParquetBlocks
 
 IN_BLOCKS = "rows were read in blocks"
 
@@ -109,3 +112,80 @@ def test_with_missing_cells_rows_are_read(path, tmp_path, where):
     frame.to_parquet(tmp_path / "gaps.parquet")
     on_rows, in_file = both(tmp_path / "gaps.parquet", {"method": "gs"}, {"type": "g2"}, task="classification")
     assert same(on_rows, in_file) and not any(IN_BLOCKS in note for note in in_file.notes)
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory):
+    """A table whose file states all levels: whole numbers and flags, a copy that is renamed, and one value only."""
+    rng = np.random.default_rng(1)
+    a, b, c = rng.integers(0, 3, (3, 12_000))
+    frame = pd.DataFrame({"copy": 2 - a, "a": a - 1, "b": b, "c": c * 2, "e": b == 1, "one": 7})
+    frame["t"] = (a > 1).astype(int) + (b == 2) * (c > 0) + rng.integers(0, 2, 12_000)
+    path = tmp_path_factory.mktemp("data") / "labels.parquet"
+    frame.astype({"a": "int8", "b": "uint8"}).to_parquet(path, row_group_size=700)
+    return path
+
+
+def by_default(path, selector, ci_test, monkeypatch, **keys):
+    spec = {"path": str(path), "target": "t", **keys}
+    on_rows = select(spec, selector, ci_test, 1)
+    monkeypatch.setattr(rows_in_blocks, "PACKED_CELLS", 0)
+    return on_rows, select(spec, selector, ci_test, 1)
+
+
+@pytest.mark.parametrize("method", ["hiton-mb", "mrmr", "iamb"])
+@pytest.mark.parametrize("ci_test", [{"type": "g2"}, {"type": "g2", "bins": 12, "dof": "nominal"}])
+def test_a_large_table_of_labels_is_packed_with_the_answer_of_the_rows(labels, method, ci_test, monkeypatch):
+    on_rows, packed = by_default(labels, {"method": method}, ci_test, monkeypatch)
+    assert same(on_rows, packed) and any(row["stand_ins"] for row in packed.blanket)
+    assert packed.notes[0].startswith("rows were read in blocks, and packed codes kept: the table has 12,000 rows.")
+    assert [note for note in on_rows.notes if "one" in note] == [note for note in packed.notes[1:] if "one" in note]
+
+
+def test_the_test_chosen_for_a_large_table_is_the_one_for_its_rows(labels, monkeypatch):
+    on_rows, packed = by_default(labels, {"method": "gs"}, {}, monkeypatch, drop=["c"])
+    assert same(on_rows, packed) and packed.ci_test_reason and IN_BLOCKS in packed.notes[0]
+    monkeypatch.undo()
+    on_rows, read = by_default(labels, {"method": "gs"}, {}, monkeypatch)  # some values between 0 and 6 do not occur
+    assert same(on_rows, read) and not any(IN_BLOCKS in note for note in read.notes)
+
+
+@pytest.mark.parametrize(
+    ("selector", "ci_test", "table"),
+    [
+        ({"method": "gs"}, {"type": "g2"}, "path"),  # texts and numbers: the file does not state all levels
+        ({"method": "gs"}, {"type": "chi2"}, "labels"),  # stand-ins need a test that measures information
+        ({"method": "relief"}, {}, "labels"),
+        ({"method": "gs", "folds": 2}, {"type": "g2"}, "labels"),
+    ],
+)
+def test_other_large_tables_are_read_whole(selector, ci_test, table, monkeypatch, request):
+    keys = {"task": "classification"}
+    on_rows, read = by_default(request.getfixturevalue(table), selector, ci_test, monkeypatch, **keys)
+    assert same(on_rows, read) and not any(IN_BLOCKS in note for note in read.notes)
+
+
+def test_a_file_that_states_too_few_values_is_looked_at(labels, monkeypatch):
+    stated = ParquetBlocks.stated_coding
+
+    def wrong(self, name, bins):
+        coding = stated(self, name, bins)
+        return type(coding)(name, coding.kind, coding.levels[:-1]) if name == "b" else coding
+
+    monkeypatch.setattr(ParquetBlocks, "stated_coding", wrong)
+    assert same(*by_default(labels, {"method": "gs"}, {"type": "g2"}, monkeypatch))
+
+
+def test_where_a_table_is_too_large_to_count_rows_are_read(labels, monkeypatch):
+    monkeypatch.setattr("blanketflow.ci.contingency.packed_codes.MOST_CELLS", 40)
+    on_rows, read = by_default(labels, {"method": "iamb"}, {"type": "g2"}, monkeypatch)
+    assert same(on_rows, read) and not any(IN_BLOCKS in note for note in read.notes)
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 9, 200, 300])
+def test_packed_codes_are_unpacked_as_they_were(n_levels):
+    codes = np.random.default_rng(0).integers(0, n_levels, 20_000)
+    packed = PackedCodes(20_000, 1)
+    packed.add((0, n_levels))
+    packed.put(0, 0, codes)
+    assert np.array_equal(packed.codes_of(np.arange(20_000))[0], codes)

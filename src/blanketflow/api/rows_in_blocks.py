@@ -1,12 +1,18 @@
-"""Reads a Parquet file beyond `max_memory` in blocks of rows and stores only counts, products or codes."""
+"""Reads a large Parquet file in blocks of rows and stores only counts, products or codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..ci.contingency.packed_codes import MOST_CODES, PackedCodes
+from ..core.cards import CATEGORICAL
+from ..core.errors import DataError
 from ..core.prior import KEYS
+from ..core.table import FEW_VALUES, Column, Table
 from ..counts.agreement import CROSS_PRODUCTS, Agreement
 from ..counts.counting import (
     STREAMED,
@@ -23,15 +29,19 @@ from ..counts.without_rows import why_rows
 from ..data.beyond_memory import is_beyond
 from ..data.column_roles import max_memory
 from ..data.sources import locate
+from ..selectors.stand_ins import measures_information
 
 if TYPE_CHECKING:
     from ..ci.base import CITest
     from ..counts.agreement import Coding
     from ..selectors.base import Method
 
+#: Tables of more cells are packed if the file states the levels of all features: that takes less time and memory.
+PACKED_CELLS = 2**24
 
-def blocks_beyond_memory(name: str, asked: Mapping[str, Any], spec: Mapping[str, Any]) -> ParquetBlocks | None:
-    """Return the blocks of a data set that exceeds `max_memory`; None if it is read whole.
+
+def blocks_of_file(name: str, asked: Mapping[str, Any], spec: Mapping[str, Any]) -> tuple[ParquetBlocks, bool] | None:
+    """Return the blocks of a large data set, and whether it exceeds `max_memory`; None if it is read whole.
 
     `asked` has the keys that the user wrote, `spec` also the defaults.
     """
@@ -40,36 +50,80 @@ def blocks_beyond_memory(name: str, asked: Mapping[str, Any], spec: Mapping[str,
         return None
     with source.user_file.named():
         blocks = ParquetBlocks(name, {**spec, "path": str(source.path)})  # of the web, its copy here
-    return blocks if is_beyond(blocks.n_rows, blocks.cell_bytes, max_memory(name, spec)) else None
+    beyond = is_beyond(blocks.n_rows, blocks.cell_bytes, max_memory(name, spec))
+    return (blocks, beyond) if beyond or blocks.n_rows * len(blocks.names) > PACKED_CELLS else None
 
 
 def kept_of_blocks(
-    blocks: ParquetBlocks, method: Method, test: CITest | None, most_bytes: int | None
+    blocks: ParquetBlocks, method: Method, test: CITest | None, most_bytes: int | None, beyond: bool = True
 ) -> SummedTable | None:
     """Return the statistics that a search needs; None if it needs the rows, or a cell is missing.
 
     Codes above `most_bytes` are in a mapped file. Sums of products differ in the last digits: only with a memory limit.
+    Unless the table is `beyond` memory, it is packed only if the file states the levels of all features, and the test
+    finds stand-ins.
     """
     if test is None or method.needs_complete_rows() or not test.sums or test.incomplete is not None:
         return None
     are_products = test.sums == CROSS_PRODUCTS
-    if (are_products and most_bytes is None) or blocks.has_missing_target():
+    if (are_products and most_bytes is None) or not (beyond or (not are_products and measures_information(test))):
         return None
-    codings = [*_codings(blocks, test, are_products)]
-    if len(codings) < len(blocks.names):
+    stated = {} if are_products else _stated(blocks, test)
+    if (len(stated) < len(blocks.names) - 1 and not beyond) or blocks.has_missing_target():
         return None
-    agreement = Agreement(blocks.names[-1], tuple(codings), test.sums)
-    if why_rows(test, agreement):
-        return None
-    if are_products:
-        return SummedTable(count_rows(blocks, agreement))
-    return SummedTable(packed_rows(blocks, agreement, most_bytes))
+    while True:
+        codings = [*_codings(blocks, test, are_products, stated)]
+        if len(codings) < len(blocks.names):
+            return None
+        agreement = Agreement(blocks.names[-1], tuple(codings), test.sums)
+        if why_rows(test, agreement) or not (beyond or codings[-1].levels):
+            return None
+        try:
+            if are_products:
+                return SummedTable(count_rows(blocks, agreement))
+            return SummedTable(packed_rows(blocks, agreement, most_bytes, rows_at_hand=not beyond))
+        except DataError:
+            if not stated:
+                raise
+            stated = {}  # the file states too few values: each column is looked at
 
 
-def _codings(blocks: RowBlocks, test: CITest, are_products: bool) -> Iterator[Coding]:
+def features_as_stated(blocks: ParquetBlocks) -> tuple[Table, Column] | None:
+    """Return a few rows with all levels that a file states of its features, and a target of its classes.
+
+    They tell what `choose_test` asks. None if the file does not state all levels, or the target has no classes.
+    """
+    codings = [blocks.stated_coding(name, FEW_VALUES) for name in blocks.names[:-1]]
+    if None in codings or blocks.has_missing_target():
+        return None
+    levels = [(one, one.levels) for one in codings if one is not None]
+    longest, target = max(len(found) for _, found in levels), blocks.column(blocks.names[-1])
+    if target.kind != CATEGORICAL:
+        return None
+    cells = [np.array([*found, *found[-1:] * (longest - len(found))], dtype=np.int64) for _, found in levels]
+    columns = [Column(one.name, one.kind, values) for (one, _), values in zip(levels, cells, strict=True)]
+    return Table(columns), replace(target, values=np.zeros(longest, dtype=np.int32))
+
+
+def all_levels_occur(table: SummedTable) -> bool:
+    """Return whether all levels that a file states occur."""
+    counts = table.statistics.counted_each([(name,) for name in table.names])
+    return all(of_one is not None and of_one.all() for of_one in counts)
+
+
+def _stated(blocks: ParquetBlocks, test: CITest) -> dict[str, Coding]:
+    """Return the codings of the features whose levels the file states."""
+    found = {name: blocks.stated_coding(name, test.options()["bins"]) for name in blocks.names[:-1]}
+    return {name: coding for name, coding in found.items() if coding is not None}
+
+
+def _codings(blocks: RowBlocks, test: CITest, are_products: bool, stated: Mapping[str, Coding]) -> Iterator[Coding]:
     """Yield the coding of each column until one cannot be coded."""
     bins, binning = (1, None) if are_products else (test.options()["bins"], test.options()["binning"])
     for name in blocks.names:
+        if name in stated:
+            yield stated[name]
+            continue
         column = blocks.column(name)
         if column.n_missing() or column.n_infinite() or test.supports(column):
             return  # what reads the rows imputes, or says what is wrong
@@ -79,7 +133,9 @@ def _codings(blocks: RowBlocks, test: CITest, are_products: bool) -> Iterator[Co
         yield coding
 
 
-def packed_rows(blocks: RowBlocks, agreement: Agreement, most_bytes: int | None = None) -> PackedRows:
+def packed_rows(
+    blocks: RowBlocks, agreement: Agreement, most_bytes: int | None = None, rows_at_hand: bool = False
+) -> PackedRows:
     """Return the codes of all rows, read once; in a mapped file if they exceed `most_bytes`."""
     check_columns(blocks, agreement)
     n_levels, at = [coding.n_levels for coding in agreement.codings], 0
@@ -90,4 +146,4 @@ def packed_rows(blocks: RowBlocks, agreement: Agreement, most_bytes: int | None 
         for place, name in enumerate(agreement.names):
             packed.put(place, at, codes[name])
         at += len(codes[agreement.target])
-    return PackedRows(agreement, packed)
+    return PackedRows(agreement, packed, rows_at_hand)

@@ -18,8 +18,11 @@ from ..core.messages import SILENT, Teller, say_once
 from ..core.printable import printable
 from ..core.registry import look_up
 from ..core.results import StandIn, in_words, one_is_enough
-from ..core.table import COUNTS
-from ..data.column_roles import max_memory
+from ..core.table import COUNTS, Table
+from ..core.task import infer_task
+from ..counts.summed_table import SummedTable
+from ..data.card import with_findings
+from ..data.column_roles import RawTable, max_memory
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_lines
 from ..data.gene_sets import gene_sets_asked
@@ -36,7 +39,7 @@ from ..workflow.peek import peek
 from ..workflow.plan import with_gene_sets
 from ..workflow.sharded import check_no_shards
 from ..workflow.suitability import MAX_ROWS_CHANGES_NOTHING
-from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
+from .rows_in_blocks import all_levels_occur, blocks_of_file, features_as_stated, kept_of_blocks
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
 _SIGN = re.compile(r"[^\w\s~]").fullmatch
@@ -290,30 +293,52 @@ def _search(config: Config, seed: int) -> Search:
 
 
 def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> Outcome | None:
-    """Search on what is kept of a file that is beyond `max_memory`; return None if rows are needed."""
+    """Search on what is kept of a large file read in blocks; return None if rows are needed."""
     spec, search = config.datasets["table"], _search(config, seed)
     of_rows = search.folds or search.confirm is not None
-    blocks = None if of_rows else blocks_beyond_memory("table", asked, spec)
-    if blocks is None:
+    found = None if of_rows else blocks_of_file("table", asked, spec)
+    if found is None:
         return None
-    if search.test == AUTO:
+    blocks, beyond = found
+    is_chosen = search.test == AUTO
+    if is_chosen and not beyond:
+        if (stated := features_as_stated(blocks)) is None:
+            return None
+        search = search.with_test_for(*stated, blocks.n_rows)
+    elif is_chosen:
         # A look refuses what would unpack to too much, which matters only where the rows come into memory.
         looked = with_chosen_tests(config, {"table": peek("table", spec, seed)})
         told = looked.chosen_test("table", "selector")
         search = replace(search, test=looked.test("table", "selector"), choice=Choice(told.id, told.reason))
-    table = kept_of_blocks(blocks, search.method, search.test, max_memory("table", spec))
-    if table is None:
+    table = kept_of_blocks(blocks, search.method, search.test, max_memory("table", spec), beyond)
+    if table is None or (is_chosen and not beyond and not all_levels_occur(table)):
         return None
     agreement = table.statistics.agreement
-    note = (
-        f"rows were read in blocks, and {'products' if table.statistics.cross_products else 'packed codes'} kept: the "
-        "table is beyond max_memory. It was not looked through for findings"
-    )
+    kept = "products" if table.statistics.cross_products else "packed codes"
+    why = "the table is beyond max_memory. It was not looked through for findings"
+    told = [] if beyond else _findings_in_some(table)
+    if not beyond:
+        why = f"the table has {blocks.n_rows:,} rows. {SOME_ROWS:,} of them were looked through for findings"
+    notes = f"rows were read in blocks, and {kept} kept: {why}", *told
     features = table.select(blocks.names[:-1])
     try:
-        return search.run(Sample(features, table[agreement.target], agreement.task, notes=(note,)))
+        return search.run(Sample(features, table[agreement.target], agreement.task, notes=notes))
     except RowsNeeded:  # the search came to two labels, and here the rows are at hand
         return None
+
+
+#: Rows of packed codes that are looked through for findings.
+SOME_ROWS = 2**15
+
+
+def _findings_in_some(table: SummedTable) -> list[str]:
+    """Return the findings in some rows of packed codes; which columns are constant is known of all rows."""
+    *columns, target = table.statistics.some_rows(SOME_ROWS)
+    varies = table.varying()[:-1]
+    features = Table([column for column, is_kept in zip(columns, varies, strict=True) if is_kept])
+    raw = with_findings(RawTable(features, target, infer_task(target, table.statistics.agreement.task)))
+    constant = tuple(column.name for column, is_kept in zip(columns, varies, strict=True) if not is_kept)
+    return in_lines(map(Finding.as_dict, findings(replace(raw, constant=constant))), as_options=True)
 
 
 def _searched_on_rows(

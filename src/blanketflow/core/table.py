@@ -59,6 +59,8 @@ class Table:
 
     #: Whether cells are known; a table without rows has `engine_of`, which returns the engine of a test.
     has_rows: ClassVar[bool] = True
+    #: Whether the rows of a table without cells can be read instead, if anything raises `RowsNeeded`.
+    rows_at_hand: bool = False
 
     def __init__(self, columns: Sequence[Column], design: Design | None = None) -> None:
         self.design = design

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..ci.contingency.binning import BLOCK, cut_points
 from ..ci.contingency.packed_codes import PackedCodes, PackedTables
-from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, REGRESSION
-from ..core.errors import DataError
+from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, REGRESSION
+from ..core.errors import DataError, RowsNeeded
 from ..core.table import FEW_VALUES, Column, Table, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, ROWS_PER_NUMERIC_CLASS, target_column
 from ..data.arrow import cell_bytes, columns_from_arrow
@@ -213,6 +213,8 @@ class PackedRows(PackedTables):
         Levels and borders; `tables` and `min_cell` do not apply, because no table is sent.
     packed : PackedCodes
         The codes of its columns, in its order.
+    rows_at_hand : bool
+        Whether the rows can be read instead: tables of too many cells then raise `RowsNeeded`.
 
     Examples
     --------
@@ -223,9 +225,9 @@ class PackedRows(PackedTables):
     [[[10, 0], [10, 0]], [[0, 10], [0, 10]]]
     """
 
-    def __init__(self, agreement: Agreement, packed: PackedCodes) -> None:
+    def __init__(self, agreement: Agreement, packed: PackedCodes, rows_at_hand: bool = False) -> None:
         super().__init__(agreement.names, packed)
-        self.agreement = agreement
+        self.agreement, self.rows_at_hand = agreement, rows_at_hand
         self._of_one: list[np.ndarray | None] = []
 
     def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
@@ -233,7 +235,20 @@ class PackedRows(PackedTables):
         if all(len(one) == 1 for one in sets):
             self._of_one = self._of_one or self._packed.count([(at,) for at in range(len(self._place))], ())
             return [self._of_one[self._place[one]] for (one,) in sets]
-        return super().counted_each(sets)
+        found = super().counted_each(sets)
+        if self.rows_at_hand and any(table is None for table in found):
+            raise RowsNeeded(f"a table of {', '.join(max(sets, key=len))} has too many cells")
+        return found
+
+    def some_rows(self, n_wanted: int) -> list[Column]:
+        """Return evenly spaced rows of the columns, all of which must have levels."""
+        codes = self._packed.codes_of(np.linspace(0, self.n_rows - 1, min(self.n_rows, n_wanted)).astype(np.int64))
+        return [
+            Column(one.name, one.kind, cells.astype(np.int32), one.levels)
+            if one.kind == CATEGORICAL
+            else Column(one.name, one.kind, np.array(one.levels)[cells])
+            for one, cells in zip(self.agreement.codings, codes, strict=True)
+        ]
 
 
 def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:
@@ -302,11 +317,12 @@ class ParquetBlocks(RowBlocks):
         self._name, self._spec, self._path, self._target = name, spec, Path(spec["path"]), spec["target"]
         try:
             with pq.ParquetFile(self._path) as file:
-                self.n_rows, schema = file.metadata.num_rows, file.schema_arrow
+                self._stated, schema = file.metadata, file.schema_arrow
         except OSError as error:
             raise DataError(
                 f"{name}: {self._path} is not a readable Parquet file ({error}). Write it again."
             ) from error
+        self.n_rows, self._schema = self._stated.num_rows, schema
         if not self.n_rows:
             raise DataError(f"{name}: {self._path} has no rows.")
         self.names = [*feature_names(name, spec, schema.names, self._target), self._target]
@@ -322,6 +338,28 @@ class ParquetBlocks(RowBlocks):
         if n_missing := found.n_missing():
             raise DataError(f"{self._name}: the target {name!r} has {n_missing} missing cells. Drop these rows first.")
         return prepare_target(self._name, self._spec, self._few_of_each(found))[0]
+
+    def stated_coding(self, name: str, bins: int) -> Coding | None:
+        """Return the coding of a feature of few whole numbers by what the file states of it, without reading it.
+
+        None if the file does not state that no cell is missing and that few values are possible. Levels may be more
+        than those that occur.
+        """
+        import pyarrow as pa
+
+        at = self._schema.get_field_index(name)
+        kind = self._schema.field(at).type if at >= 0 and self._stated.num_columns == len(self._schema) else pa.null()
+        is_flag = pa.types.is_boolean(kind)
+        if not (is_flag or pa.types.is_integer(kind)):  # or the name is not that of one column
+            return None
+        groups = range(self._stated.num_row_groups)
+        stated = [self._stated.row_group(group).column(at).statistics for group in groups]
+        if not all(one is not None and one.has_min_max and one.null_count == 0 for one in stated):
+            return None
+        low, high = int(min(one.min for one in stated)), int(max(one.max for one in stated))
+        if high - low >= (2 if is_flag else max(FEW_VALUES, bins)):
+            return None
+        return Coding(name, BOOLEAN if is_flag else INTEGER, tuple(range(low, high + 1)))
 
     def has_missing_target(self) -> bool:
         """Return whether any cell of the target is missing."""

@@ -81,7 +81,7 @@ class SummedTable(Table):
         super().__init__(
             [Column(one.name, one.kind, cells, levels) for one, levels in zip(chosen, labels, strict=True)]
         )
-        self.statistics = statistics
+        self.statistics, self.rows_at_hand = statistics, getattr(statistics, "rows_at_hand", False)
 
     def engine_of(self, test: UnboundTest) -> Engine:
         """Return the engine of a test that needs no rows; raises `RowsNeeded` for others."""

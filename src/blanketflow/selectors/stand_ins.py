@@ -35,11 +35,12 @@ def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> Steps:
 
     The method's own test is used if it measures information and there are enough rows, else the one that ``ci_test:
     auto`` chooses. These tests count neither as the method's nor towards its limits. Groups of features have no
-    stand-ins, nor does anything if only counts of the rows are known, since tables are agreed on beforehand.
+    stand-ins, nor does anything if only counts of the rows are known, unless any table can be counted and the rows are
+    at hand for other tests.
     """
     steps = Steps.of(decisions)
     kept = _kept_columns(problem, steps)
-    if not kept.any() or not problem.table.has_rows:
+    if not kept.any() or not (problem.table.has_rows or problem.table.rows_at_hand):
         return steps
     features = [feature for feature in problem.features if feature not in problem.feature_groups]
 

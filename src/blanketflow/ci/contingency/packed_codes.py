@@ -87,6 +87,24 @@ class PackedCodes:
             self._kernels.pack_block(codes[start : start + size], bits, self._packed[at : at + n_bytes])
             at += n_bytes
 
+    def codes_of(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Return the codes of some rows, an array for each column.
+
+        >>> held = PackedCodes(3, 1)
+        >>> held.add((0, 3))
+        >>> held.put(0, 0, np.array([2, 0, 1])), held.codes_of(np.array([0, 2]))
+        (None, [array([2, 1])])
+        """
+        block, at = np.divmod(rows, self._kernels.BLOCK)
+        found = []
+        for start, bits in zip(self._starts.tolist(), self._bits.tolist(), strict=True):
+            n_bytes, turn_bytes = self._kernels.BLOCK * bits // 8, self._kernels.BLOCK * min(bits, 8) // 8
+            turn, byte = np.divmod(at, turn_bytes)
+            first = self._packed[start + block * n_bytes + byte].astype(np.int64)
+            upper = self._packed[start + block * n_bytes + turn_bytes + byte] if bits == 16 else 0
+            found.append((first >> turn * bits) & (2 ** min(bits, 8) - 1) | np.int64(upper) << 8)
+        return found
+
     def count(self, sets: Sequence[tuple[int, ...]], others: tuple[int, ...]) -> list[np.ndarray | None]:
         """Return the tables of sets of columns with some others, one axis per column; None for too many cells."""
         shapes = [tuple(self.n_levels[[*members, *others]].tolist()) for members in sets]
