@@ -129,7 +129,7 @@ def labels(tmp_path_factory):
 def by_default(path, selector, ci_test, monkeypatch, **keys):
     spec = {"path": str(path), "target": "t", **keys}
     on_rows = select(spec, selector, ci_test, 1)
-    monkeypatch.setattr(rows_in_blocks, "PACKED_CELLS", 0)
+    monkeypatch.setattr(rows_in_blocks, "PACKED_ROWS", 0)
     return on_rows, select(spec, selector, ci_test, 1)
 
 
@@ -140,6 +140,11 @@ def test_a_large_table_of_labels_is_packed_with_the_answer_of_the_rows(labels, m
     assert same(on_rows, packed) and any(row["stand_ins"] for row in packed.blanket)
     assert packed.notes[0].startswith("rows were read in blocks, and packed codes kept: the table has 12,000 rows.")
     assert [note for note in on_rows.notes if "one" in note] == [note for note in packed.notes[1:] if "one" in note]
+
+
+def test_a_large_table_of_labels_and_a_number_to_predict_is_packed(labels, monkeypatch):
+    on_rows, packed = by_default(labels, {"method": "mrmr"}, {"type": "g2"}, monkeypatch, task="regression")
+    assert same(on_rows, packed) and IN_BLOCKS in packed.notes[0]
 
 
 def test_the_test_chosen_for_a_large_table_is_the_one_for_its_rows(labels, monkeypatch):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ..counts.agreement import Coding
     from ..selectors.base import Method
 
-#: Tables of more cells are packed if the file states the levels of all features: that takes less time and memory.
-PACKED_CELLS = 2**24
+#: Tables of more rows are packed if the file states the levels of all features: that takes less time and memory.
+PACKED_ROWS = 2**19
 
 
 def blocks_of_file(name: str, asked: Mapping[str, Any], spec: Mapping[str, Any]) -> tuple[ParquetBlocks, bool] | None:
@@ -51,7 +51,7 @@ def blocks_of_file(name: str, asked: Mapping[str, Any], spec: Mapping[str, Any])
     with source.user_file.named():
         blocks = ParquetBlocks(name, {**spec, "path": str(source.path)})  # of the web, its copy here
     beyond = is_beyond(blocks.n_rows, blocks.cell_bytes, max_memory(name, spec))
-    return (blocks, beyond) if beyond or blocks.n_rows * len(blocks.names) > PACKED_CELLS else None
+    return (blocks, beyond) if beyond or blocks.n_rows > PACKED_ROWS else None
 
 
 def kept_of_blocks(

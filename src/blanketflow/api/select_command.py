@@ -315,11 +315,11 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
         return None
     agreement = table.statistics.agreement
     kept = "products" if table.statistics.cross_products else "packed codes"
-    why = "the table is beyond max_memory. It was not looked through for findings"
-    told = [] if beyond else _findings_in_some(table)
+    why, found_in_some = "the table is beyond max_memory. It was not looked through for findings", []
     if not beyond:
-        why = f"the table has {blocks.n_rows:,} rows. {SOME_ROWS:,} of them were looked through for findings"
-    notes = f"rows were read in blocks, and {kept} kept: {why}", *told
+        n_examined, found_in_some = min(SOME_ROWS, blocks.n_rows), _findings_in_some(table)
+        why = f"the table has {blocks.n_rows:,} rows. {n_examined:,} of them were looked through for findings"
+    notes = (f"rows were read in blocks, and {kept} kept: {why}", *found_in_some)
     features = table.select(blocks.names[:-1])
     try:
         return search.run(Sample(features, table[agreement.target], agreement.task, notes=notes))

@@ -128,7 +128,7 @@ def _is_sound(steps: Steps, known: frozenset[str], members: set[str]) -> bool:
     """Return whether nothing can be wrong with a block of steps; otherwise each one is checked."""
     names = set(steps.feature.tolist())
     texts = {type(text) for column in (steps.role, steps.group) for text in column.tolist()}
-    given = {type(name) for names in set(steps.given.tolist()) for name in names or ()}
+    given = {type(name) for names in steps.given.tolist() for name in names or ()}
     return bool(
         len(names) == len(steps)
         and names <= known
