@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import blanketflow as bf
 from blanketflow.ci.predictive.cpi import draw_parts
+from blanketflow.ci.splines.gcm import least_of_weighted
 from blanketflow.ci.splines.spline_given import GivenFunctions
 from blanketflow.ci.splines.spline_screen import SplineScreen
 from blanketflow.core.convert import as_table
@@ -108,6 +109,27 @@ def test_splines_are_regressions_on_all_rows_but_one():
     assert found.p_value == pytest.approx(p, rel=1e-6)
 
 
+@pytest.mark.parametrize("weights", [0, 2])
+@pytest.mark.parametrize("given", [[], [0], [0, 1, 2], [0, 3, 4]])
+def test_many_columns_at_once_are_regressed_as_each_alone(given, weights):
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(300, 3))
+    labels = np.digitize(z[:, 0] + rng.normal(size=300), [-1, 0, 1])
+    bends = [np.negative, np.square, np.sin, np.exp, lambda v: v > 0, lambda v: v * z[:, 0], lambda v: 0 * v]
+    x = [bend(z[:, at % 3]) + rng.normal(size=300) * [1, 0.1][at % 2] for at, bend in enumerate(6 * bends)]
+    X = pd.DataFrame(np.column_stack([z, rng.random(300) < 0.3, *x, z[:, 0] ** 3, np.round(x[0]), np.ones(300)]))
+    X.insert(3, "label", pd.Series(labels.astype(str)))
+    bound = bind(X, weights=weights)
+    by, columns = bound.engine.regression(tuple(given)), list(range(6, X.shape[1]))
+    found, y = bound.test_many(columns, 5, given), by.left(5)
+    for at, column in enumerate(columns):
+        alone = least_of_weighted(by.left(column), y, bound.engine.weights(tuple(given)))
+        np.testing.assert_allclose(found[at][:4], [alone.squared, alone.p_value, alone.log_p, alone.dof], rtol=1e-8)
+    if given == [0, 1, 2]:  # many need cuts only, and all kinds of functions are added
+        is_right = by.left_at_once(columns[:-1])[0]
+        assert 0.3 < is_right.mean() < 0.95
+
+
 def test_any_model_is_fitted_on_the_other_parts():
     X, seed = bent(effect=0.3), 3
     Z = X[["w", "z"]].to_numpy()  # in the order of their names
@@ -140,6 +162,14 @@ def test_two_rare_flags_are_tested_exactly():
     table = [[384, 8], [8, 0]]
     assert bind(X).test("a", "b").p_value == pytest.approx(stats.fisher_exact(table)[1])
     assert bind(X).test(["a"], "b").p_value == bind(X).test("b", "a").p_value
+
+
+def test_equal_flags_with_as_many_ones_as_zeros_depend_on_each_other():
+    """All products of their residuals are 1, without any variance."""
+    flag = np.arange(200) % 2 == 0
+    X = pd.DataFrame({"a": flag, "b": flag, "c": ~flag, "z": np.arange(200) // 4 % 2 == 0})
+    for given in ([], ["z"]):
+        assert (bind(X).test_many(["b", "c"], "a", given).p_value < 1e-10).all()
 
 
 def test_weights_multiply_the_products_by_signs_and_levels_of_given_columns():

@@ -258,3 +258,118 @@ def take_off(starts, shared, blocks):
             for k in range(starts[group + 1] - start):
                 for i in range(len(shared)):
                     blocks[start + j, k] -= shared[i, start + j] * shared[i, start + k]
+
+
+@njit(
+    "void(float64[:, ::1], float64[:, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, "
+    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, :, ::1], float64[:, :, ::1], UniTuple(float64, 4), "
+    "UniTuple(int64, 2), UniTuple(float64, 2), float64[:, ::1], float64[::1], boolean[::1])",
+    cache=True,
+    nogil=True,
+)
+def add_cuts(
+    values,
+    by_row,
+    orders,
+    lefts,
+    functions,
+    starts,
+    n_finer,
+    blocks,
+    least,
+    of_functions,
+    powers,
+    of_powers,
+    least_told,
+    most,
+    vanishing,
+    leverages,
+    shares,
+    is_settled,
+):
+    """Add the best cuts to the given functions of each of many columns, while they tell of it, and mark those that
+    need no other functions.
+
+    `values`, (m, n), are residuals of length 1 on a basis, `by_row`, (n, r), and become those on the cuts too; of a
+    squared length of 1, `shares` are left. Cuts are of rows in each of `orders`, (k, n), with residuals `lefts`, (k,
+    n). `functions`, (D, n), from `starts` on, of which `n_finer` groups are asked before the cuts, have `blocks`, (D,
+    q), `least` critical values, (G, q + 1), and products `of_functions` with the values, (m, D). `powers`, (m, 2, n) or
+    none, have the products `of_powers`, (m, 2, 2), of their residuals. `least_told` are the critical values of a cut
+    and of powers, what a cut must leave, and the share by which all may be missed; `most` are functions and cuts;
+    `vanishing` is that of `first_told`, rounding first. `leverages`, (m, n), become those of the cuts.
+    """
+    (of_cut, of_power, least_cut, near), (most_functions, most_cuts), (rounding, vanishes) = least_told, most, vanishing
+    n, rank, n_groups = values.shape[1], by_row.shape[1], len(starts) - 1
+    left, sums, told_by = np.empty_like(lefts), np.empty(rank), np.empty(len(functions))
+    added, n_added = np.empty((len(orders) * most_cuts, n)), 0
+    own, of_own, own_least = blocks.copy(), of_functions[:1].copy(), (1.0 - near) * least
+    for at in range(len(values)):
+        value, is_clear = values[at], True
+        own[:], of_own[0], left[:], n_added, share = blocks, of_functions[at], lefts, 0, 1.0
+        group, _ = first_told(
+            starts, 0, n_finer, own, of_own, 0, own_least, n, most_functions, rank, rounding, vanishes
+        )
+        if group < n_finer:
+            continue
+        for column in range(len(orders)):
+            for _ in range(most_cuts):
+                told, rows = best_cut(values[at : at + 1], orders[column], left[column], least_cut)
+                is_near = told * (n - 2 - rank - n_added) < (1.0 + near) * of_cut * (1.0 - told)
+                if is_near or rank + n_added + 1 > most_functions or told * n < (1.0 + near) * of_cut:
+                    is_clear &= told * (n - 2 - rank - n_added) < (1.0 - near) * of_cut * (1.0 - told)
+                    break
+                new = added[n_added]
+                new[:], sums[:] = -rows / n, 0.0
+                for i in range(int(rows)):
+                    new[orders[column, i]] += 1.0
+                    for j in range(rank):
+                        sums[j] += by_row[orders[column, i], j]
+                for i in range(n):
+                    new[i] -= _product(by_row[i], sums)
+                for other in range(n_added):
+                    new -= _product(new, added[other]) * added[other]
+                new /= math.sqrt(_product(new, new))
+                of_new = _product(value, new)
+                value -= of_new * new
+                square = _product(value, value)
+                if square < 2.0 * rounding:
+                    is_clear = False
+                    break
+                share *= square
+                value /= math.sqrt(square)
+                for i in range(starts[n_finer], len(functions)):
+                    told_by[i] = _product(functions[i], new)
+                    of_own[0, i] = (of_own[0, i] - of_new * told_by[i]) / math.sqrt(square)
+                for i in range(n_finer, n_groups):
+                    for j in range(starts[i + 1] - starts[i]):
+                        for k in range(starts[i + 1] - starts[i]):
+                            own[starts[i] + j, k] -= told_by[starts[i] + j] * told_by[starts[i] + k]
+                for other in range(len(orders)):
+                    total = 0.0
+                    for i in range(n):
+                        left[other, i] -= total * total
+                        total += new[orders[other, i]]
+                for i in range(n):
+                    leverages[at, i] += new[i] * new[i]
+                n_added += 1
+        shares[at] = share
+        group, _ = first_told(
+            starts, n_finer, n_groups, own, of_own, 0, own_least, n, most_functions, rank + n_added, rounding, vanishes
+        )
+        if not is_clear or group < n_groups:
+            continue
+        if len(powers):
+            square, cube, both = of_powers[at, 0, 0], of_powers[at, 1, 1], of_powers[at, 0, 1]
+            two, three = _product(powers[at, 0], value), _product(powers[at, 1], value)
+            for other in range(n_added):
+                of_two, of_three = _product(powers[at, 0], added[other]), _product(powers[at, 1], added[other])
+                square, cube, both = square - of_two**2, cube - of_three**2, both - of_two * of_three
+            if not min(square, cube) > 2.0 * rounding:
+                continue
+            free = 1.0 - both * both / (square * cube)
+            if not free > 2e-3:
+                continue
+            told = two * two / square + (three - both * two / square) ** 2 / (cube * free)
+            if told * (n - 3 - rank - n_added) >= (1.0 - near) * of_power * (1.0 - told):
+                continue
+        is_settled[at] = True

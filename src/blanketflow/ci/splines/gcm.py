@@ -23,6 +23,7 @@ from ..linear.regressions import is_function, rounded_away
 from ..pooling import pooled_p_values
 from ..predictive.cpi import draw_parts
 from ..predictive.model_losses import Learner, cross_fitted
+from ..tails import f_greater
 from ..target_regressions import ROWS_PER_PARAMETER, Part, TargetRegressions, target_of_kind
 from .generalised_covariance import Hotelling, no_covariance, whitened
 from .spline import LEAST_FREE, leverages
@@ -31,6 +32,10 @@ from .spline_screen import SplineScreen, rows_needed
 
 #: The value of `model` for our own regressions on splines.
 SPLINES = "splines"
+#: The most entries of residuals that are computed at once.
+BLOCK = 2**15
+#: Products with a smaller share of variance may be constant.
+LEAST_SPREAD = 1e-9
 
 
 @dataclass
@@ -160,16 +165,36 @@ class _GCMEngine(JointEngine):
         # Single columns differ between queries, so caching all residuals would waste memory.
         left = cache(by.left) if any(len(columns) > 1 for columns in candidates) else by.left
         y, is_rounded = _together(left, targets), any(map(self._is_rounded, (*targets, *given)))
-        answers = []
-        for columns in candidates:
+        answers: dict[int, CIResult] = {}
+        if isinstance(by, _BySplines) and y.shape[1] == 1 and not is_rounded and n - 1 - by.rank > rows_needed(1):
+            answers = self._at_once(candidates, y[:, 0], by, weights)
+        for at, columns in enumerate(candidates):
+            if at in answers:
+                continue
             x = _together(left, columns)
             enough = n - 1 - by.rank > rows_needed(x.shape[1] * y.shape[1])
             if not enough or is_rounded or any(map(self._is_rounded, columns)):
-                answers.append(CIResult(0.0, 1.0, 0.0, 0.0, n, False))
+                answers[at] = CIResult(0.0, 1.0, 0.0, 0.0, n, False)
                 continue
             found = least_of_weighted(x, y, weights)
-            answers.append(CIResult(found.squared, found.p_value, found.log_p, float(found.dof), n, True))
-        return CIResults.from_rows(answers)
+            answers[at] = CIResult(found.squared, found.p_value, found.log_p, float(found.dof), n, True)
+        return CIResults.from_rows(answers[at] for at in range(len(candidates)))
+
+    def _at_once(
+        self, candidates: Sequence[tuple[int, ...]], y: np.ndarray, by: _BySplines, weights: list[np.ndarray]
+    ) -> dict[int, CIResult]:
+        """Return the results of the candidates whose regressions need no further functions, by their places."""
+        n_straight, n = self._screen.n_straight, len(y)
+        alone = [at for at, columns in enumerate(candidates) if len(columns) == 1 and n_straight[columns[0]] == 1]
+        answers = {}
+        for start in range(0, len(alone), step := max(1, BLOCK // n)):
+            block = np.array(alone[start : start + step])
+            is_enough, x = by.left_at_once([candidates[at][0] for at in block])
+            places, found = block[is_enough].tolist(), no_covariances(x * y, weights)
+            for at, squared, p_value, log_p, varies in zip(places, *map(np.ndarray.tolist, found), strict=True):
+                if varies:
+                    answers[at] = CIResult(squared, p_value, log_p, 1.0, n, True)
+        return answers
 
     def weights(self, given: tuple[int, ...]) -> list[np.ndarray]:
         """Return the weight functions of given columns, each (n,)."""
@@ -244,9 +269,34 @@ def least_of_weighted(x: np.ndarray, y: np.ndarray, weights: list[np.ndarray]) -
     least = min(found, key=lambda one: one.log_p)
     if len(found) == 1:
         return least
-    p_value = -np.expm1(len(found) * np.log1p(-min(least.p_value, 1.0 - 1e-16)))
-    log_p = np.log(p_value) if least.p_value > 1e-200 else min(least.log_p + np.log(len(found)), 0.0)
-    return least._replace(p_value=float(p_value), log_p=float(log_p))
+    p_value, log_p = _of_least(np.array([least.p_value]), np.array([least.log_p]), len(found))
+    return least._replace(p_value=float(p_value[0]), log_p=float(log_p[0]))
+
+
+def no_covariances(products: np.ndarray, weights: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return T², p and log p of rows of products of two residuals, (m, n), as `least_of_weighted`, and which vary."""
+    m, n = products.shape
+    found = np.empty((1 + len(weights), 3, m))
+    varies = np.ones(m, dtype=bool)
+    for one, weight in zip(found, [None, *weights], strict=True):
+        weighted = products if weight is None else products * weight
+        mean, size = weighted.mean(axis=1), np.vecdot(weighted, weighted)
+        spread = np.vecdot(centred := weighted - mean[:, np.newaxis], centred)
+        varies &= spread > LEAST_SPREAD * size
+        one[0] = n * (n - 1) * mean**2 / np.where(varies, spread, np.inf)
+        one[1:] = f_greater(one[0], np.ones(m), np.full(m, n - 1.0))
+    squared, p_value, log_p = found[found[:, 2].argmin(axis=0), :, np.arange(m)].T
+    if weights:
+        p_value, log_p = _of_least(p_value, log_p, len(found))
+    return squared, p_value, log_p, varies
+
+
+def _of_least(p_value: np.ndarray, log_p: np.ndarray, n_tests: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return p and log p of the least of several p-values."""
+    corrected = -np.expm1(n_tests * np.log1p(-np.minimum(p_value, 1.0 - 1e-16)))
+    with np.errstate(divide="ignore"):
+        logarithms = np.where(p_value > 1e-200, np.log(corrected), np.minimum(log_p + np.log(n_tests), 0.0))
+    return corrected, logarithms
 
 
 def _together(left: Callable[[int], np.ndarray], columns: tuple[int, ...]) -> np.ndarray:
@@ -260,6 +310,15 @@ class _BySplines:
     def __init__(self, screen: SplineScreen, given: tuple[int, ...]) -> None:
         self._screen, self._given, self._has_given = screen, GivenFunctions(screen, given), bool(given)
         self.basis, self.rank = self._given.basis, len(self._given.basis)
+
+    def left_at_once(self, columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return which of some columns with one function need no others but cuts, and these columns' residuals."""
+        functions, leverage = self._screen.firsts(columns), self._given.leverage
+        left, is_enough = functions, np.ones(len(functions), dtype=bool)
+        if self._has_given:
+            left, leverage, is_enough = self._given.left_at_once(functions)
+        left = left / np.maximum(1.0 - leverage, LEAST_FREE)
+        return is_enough, (left - left.mean(axis=1, keepdims=True))[is_enough]
 
     def left(self, column: int) -> np.ndarray:
         """Return the whitened residuals of a column's number or levels, (n, a); empty for a function of Z."""

@@ -18,6 +18,8 @@ from ..tails import f_greater
 WIDTH = 1.959963984540054
 #: Directions with less than this share of the largest variance are combinations of others.
 SMALLEST_DIRECTION = 1e-9
+#: Products have at least this share of their squared mean as the variance of their mean: rounding is below.
+SMALLEST_SPREAD = 1e-20
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,9 @@ def no_covariance(u: np.ndarray, v: np.ndarray, groups: np.ndarray | None = None
     m, mean = len(sums), sums.mean(axis=0)
     centred = sums - mean
     values, axes = np.linalg.eigh(centred.T @ centred / (m * (m - 1)))
+    least = SMALLEST_SPREAD * float(mean @ mean)
+    if least > 0.0 and values[-1] < least:  # constant products, as of two equal flags with as many ones as zeros
+        values, axes, mean = np.array([least]), np.eye(1), np.sqrt(mean @ mean)[np.newaxis]
     d = min(int((values > SMALLEST_DIRECTION * values[-1:].clip(min=0.0)).sum()), m - 1)
     if d < 1:
         return Hotelling(0.0, 0, 1.0, 0.0, 0.0)

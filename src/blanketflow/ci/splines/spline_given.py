@@ -101,6 +101,56 @@ class GivenFunctions:
             growth.add_powers(of_fit)
         return growth.state
 
+    def left_at_once(self, functions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return residuals of functions, (m, n), each a column of its own, on these and cuts; leverages; which are
+        right.
+
+        Right are those to which `more` adds cuts only, and of which something is left. What is near a threshold is not.
+        """
+        from ...kernels.splines import add_cuts
+
+        left, extras, n = self.left(functions), self.extras, self.n_rows
+        squares, leverages, shares = np.vecdot(left, left), np.zeros_like(left), np.zeros(len(left))
+        is_left, is_settled = squares > NOTHING_LEFT, np.zeros(len(left), dtype=bool)
+        values = left / np.sqrt(np.where(is_left, squares, 1.0))[:, np.newaxis]
+        orders, lefts = np.empty((len(self._numbers), n), dtype=np.intp), np.empty((len(self._numbers), n))
+        for at, column in enumerate(self._numbers):
+            orders[at], lefts[at] = self._order(column)
+        add_cuts(
+            values,
+            self._by_row,
+            orders,
+            lefts,
+            extras.functions,
+            extras.starts,
+            extras.n_finer,
+            extras.blocks,
+            extras.least,
+            extras.of(values),
+            *self._powers_at_once(functions),
+            (least_told(1, CUT), least_told(2, POWERS), LEAST_CUT, NEAR),
+            (int(MOST_FUNCTIONS * n), MOST_CUTS),
+            (ROUNDING, VANISHING),
+            leverages,
+            shares,
+            is_settled,
+        )
+        return values, self.leverage + leverages, is_settled & (squares * shares > (1.0 + NEAR) * NOTHING_LEFT)
+
+    def _powers_at_once(self, functions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return squares and cubes of the fits of functions, (m, 2, n), and products of their residuals, (m, 2, 2)."""
+        if len(self._given) < 2:
+            return np.empty((0, 2, self.n_rows)), np.empty((0, 2, 2))
+        of_fit = functions @ self.basis.T
+        lengths = np.vecdot(of_fit, of_fit)
+        fits = (of_fit / np.sqrt(np.where(lengths > 2 * ROUNDING, lengths, np.inf))[:, np.newaxis]) @ self.basis
+        powers, of_variance_1 = np.empty((len(fits), 2, self.n_rows)), fits * np.sqrt(self.n_rows)
+        np.multiply(fits, of_variance_1, out=powers[:, 0])
+        np.multiply(powers[:, 0], of_variance_1, out=powers[:, 1])
+        powers -= powers.mean(axis=2, keepdims=True)
+        by_basis = powers @ self.basis.T
+        return powers, powers @ powers.transpose(0, 2, 1) - by_basis @ by_basis.transpose(0, 2, 1)
+
     def powers(self, functions: np.ndarray) -> list[Powers]:
         """Return squares and cubes of the fit of functions, (m, n), as for a logistic curve of a sum."""
         if len(self._given) < 2:
@@ -173,6 +223,8 @@ FINER, CUT, PRODUCTS, POWERS = 0.005, 0.001, 0.005, 0.02
 MOST_FUNCTIONS = 0.5
 #: Functions of smaller squared length are rounding; shorter sides need no further functions.
 ROUNDING, EXPLAINED = 1e-10, 1e-8
+#: Where many columns are regressed at once, those this near a threshold, as a share of it, are regressed alone.
+NEAR = 1e-6
 
 
 class Extras:
@@ -184,18 +236,19 @@ class Extras:
     def __init__(self, groups: list[np.ndarray], n_finer: int, basis: np.ndarray) -> None:
         self.n_groups, self.n_finer, self.basis = len(groups), n_finer, basis
         self.starts = np.cumsum([0, *map(len, groups)])
-        self._functions = np.vstack([np.empty((0, basis.shape[1])), *groups])
-        self._by_basis = self._functions @ basis.T
-        self.blocks = np.zeros((len(self._functions), max(map(len, groups), default=0)))
+        self.functions = np.vstack([np.empty((0, basis.shape[1])), *groups])
+        self._by_basis = self.functions @ basis.T
+        self.blocks = np.zeros((len(self.functions), max(map(len, groups), default=0)))
         for at, functions in enumerate(groups):
             by_basis = self._by_basis[self._of(at)]
             self.blocks[self._of(at), : len(functions)] = functions @ functions.T - by_basis @ by_basis.T
         sizes = range(self.blocks.shape[1] + 1)
-        self.least = np.array([[least_told(q, self.level(at)) for q in sizes] for at in range(len(groups))])
+        critical = [least_told(q, self.level(at)) for at in range(len(groups)) for q in sizes]
+        self.least = np.array(critical).reshape(len(groups), len(sizes))
 
     def left(self, at: int) -> np.ndarray:
         """Return the residuals of a group's functions on the basis, (q, n)."""
-        return self._functions[self._of(at)] - self._by_basis[self._of(at)] @ self.basis
+        return self.functions[self._of(at)] - self._by_basis[self._of(at)] @ self.basis
 
     def level(self, at: int) -> float:
         """Return the p-value up to which a group is added."""
@@ -203,8 +256,8 @@ class Extras:
 
     def of(self, left: np.ndarray, start: int = 0) -> np.ndarray:
         """Return products of some functions' residuals on the basis with all of these, (m, D); 0 before a group."""
-        at, found = self.starts[start], np.zeros((len(left), len(self._functions)))
-        found[:, at:] = left @ self._functions[at:].T
+        at, found = self.starts[start], np.zeros((len(left), len(self.functions)))
+        found[:, at:] = left @ self.functions[at:].T
         return found
 
     def _of(self, at: int) -> slice:

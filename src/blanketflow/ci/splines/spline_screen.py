@@ -97,6 +97,10 @@ class SplineScreen:
         """Return the functions of a column as X or Y, (q, n)."""
         return self._sides[self._of_side(column)]
 
+    def firsts(self, columns: Sequence[int]) -> np.ndarray:
+        """Return the first function of each of some columns, (m, n)."""
+        return self._sides[self._starts[np.asarray(columns)]]
+
     def functions(self, column: int, size: int) -> np.ndarray:
         """Return the first functions of a column as a given one, (size, n)."""
         start, n_sides = self._of_others[column], min(size, int(self.n_of_side[column]))
