@@ -61,6 +61,10 @@ def literal(X, x, y, given, seed, n_features=8, n_given_features=100, ridge=0.00
     return statistic, np.linalg.eigvalsh(products @ products.T / n)
 
 
+def tail(statistic, weights):
+    return weighted_chi2_tail(statistic, tuple((weights**power).sum() for power in (1, 2, 3)))
+
+
 @pytest.mark.parametrize(
     "query", [("x", "y", []), ("g", "x", []), ("x", "y", ["z"]), ("g", "y", ["z"]), ("x", "y", ["g", "z"])]
 )
@@ -69,7 +73,7 @@ def test_it_is_the_literal_one(query):
     statistic, weights = literal(X, *query, seed=3)
     found = bind(X, 3).test(*query)
     assert found.statistic == pytest.approx(statistic, rel=1e-8)
-    assert found.p_value == pytest.approx(weighted_chi2_tail(statistic, weights)[0], rel=1e-6)
+    assert found.p_value == pytest.approx(tail(statistic, weights)[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("query", [("x", "y", []), ("x", "y", ["z"])])
@@ -103,12 +107,12 @@ def imhof(statistic, weights):
 def test_the_tail_is_near_the_exact_one(weights):
     weights = np.array(weights)
     for statistic in weights.sum() + np.sqrt(2 * (weights**2).sum()) * np.array([0.5, 1.5, 2.5]):
-        p, log_p = weighted_chi2_tail(statistic, weights)
+        p, log_p = tail(statistic, weights)
         assert p == pytest.approx(imhof(statistic, weights), rel=0.06)
         assert log_p == pytest.approx(np.log(p))
-    assert weighted_chi2_tail(3.0, np.ones(3))[0] == pytest.approx(stats.chi2.sf(3.0, 3))
-    assert weighted_chi2_tail(1.0, np.zeros(2)) == (1.0, 0.0)
-    assert weighted_chi2_tail(1e6, weights)[1] < -1e4
+    assert tail(3.0, np.ones(3))[0] == pytest.approx(stats.chi2.sf(3.0, 3))
+    assert tail(1.0, np.zeros(2)) == (1.0, 0.0)
+    assert tail(1e6, weights)[1] < -1e4
 
 
 def test_it_finds_any_form_of_dependence():

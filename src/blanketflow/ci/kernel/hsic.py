@@ -19,7 +19,7 @@ from ..base import BoundTest, CITest
 from ..clusters import Exchange, clusters_of
 from ..engines import Candidate, Columns, candidates_of
 from ..feature_groups import table_of_variables
-from ..linear.regressions import is_function
+from ..linear.regressions import FunctionsOf
 from ..unbound import CLUSTERS, ROWS, WITHIN_CLUSTERS, checked_table, more_permutations, permute_option, with_strata
 from . import hsic_null as null
 from .hsic_null import FEWEST_ROWS
@@ -290,9 +290,11 @@ class _HSICEngine:
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set as one joint variable; the regression on Z and the target's features are shared."""
         residual = residual_of(self.side(given).features, self.test.ridge) if given else None
+        functions = FunctionsOf(self._columns(given) if given else [])
 
         def side(columns: tuple[int, ...]) -> _Side:
-            if all(self.table[name].is_constant() for name in self._names(columns)) or self._are_fixed(columns, given):
+            is_constant = all(self.table[name].is_constant() for name in self._names(columns))
+            if is_constant or (given and functions.include(self._columns(columns))):
                 # The residuals of a ridge regression are not zero, even for a constant, or a function of Z.
                 return _Side(np.zeros((self.table.n_rows, 1)))
             whole = self.side(tuple(sorted(columns + given)))
@@ -306,9 +308,6 @@ class _HSICEngine:
             pair = (side(candidate), targets) if is_first else (targets, side(candidate))
             answers.append(self._answer(*pair, is_given=bool(given)))
         return CIResults.from_rows(answers)
-
-    def _are_fixed(self, columns: tuple[int, ...], given: tuple[int, ...]) -> bool:
-        return bool(given) and is_function(self._columns(columns), self._columns(given))
 
     def _answer(self, a: _Side, b: _Side, is_given: bool) -> CIResult:
         n = self.table.n_rows

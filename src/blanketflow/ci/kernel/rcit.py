@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -17,10 +17,9 @@ from ...core.seeds import derive_rng
 from ...core.table import Column, Table
 from ..base import CITest
 from ..joint_engine import JointEngine
-from ..linear.regressions import is_function, present_levels
+from ..linear.regressions import FunctionsOf, present_levels
 from ..pooling import pooled_p_values
 from ..tails import weighted_chi2_tail
-from .kernel_features import median_distance
 
 #: Most rows whose median distance is the width of a kernel.
 MEDIAN_ROWS = 200
@@ -104,87 +103,138 @@ class _RandomFeatures(JointEngine):
         self._test, self._seed = test, seed
         few = derive_rng(seed, "median").permutation(table.n_rows)[:MEDIAN_ROWS]
         self._few = np.sort(few)
-        self._vectors: Callable[[str], np.ndarray] = cache(lambda name: _vectors(table[name]))
 
     def each(
         self, candidates: Sequence[tuple[int, ...]], targets: tuple[int, ...], given: tuple[int, ...]
     ) -> CIResults:
         """Test each set of columns with the targets, as one joint variable."""
-        n, residuals = self._table.n_rows, self._regression(given)
+        n, by = self._table.n_rows, _Given(self, given)
         is_rounded = any(map(self._is_rounded, (*targets, *given)))
-        y = self._side(targets, given, residuals)
+        y = None if n < FEWEST_ROWS or is_rounded else self._side(targets, by)
         answers = []
         for columns in candidates:
             if n < FEWEST_ROWS or is_rounded or any(map(self._is_rounded, columns)):
                 answers.append(CIResult(0.0, 1.0, 0.0, 0.0, n, False))
                 continue
-            x = self._side(columns, given, residuals)
-            answers.append(self._answer(x, y))
+            x = self._side(columns, by) if y else None
+            answers.append(self._answer(x, y) if x and y else CIResult(0.0, 1.0, 0.0, 0.0, n, True))
         return CIResults.from_rows(answers)
 
-    def _answer(self, x: _Residuals | None, y: _Residuals | None) -> CIResult:
-        n = self._table.n_rows
-        if x is None or y is None:
-            return CIResult(0.0, 1.0, 0.0, 0.0, n, True)
-        covariance = x.plain.T @ y.plain / n
+    def _answer(self, x: _Residuals, y: _Residuals) -> CIResult:
+        n, r = self._table.n_rows, len(x.plain)
+        covariance = x.plain @ y.plain.T / n
         statistic = n * float(np.sum(covariance * covariance))
-        products = (x.without_row[:, :, np.newaxis] * y.without_row[:, np.newaxis, :]).reshape(n, -1)
-        p_value, log_p = weighted_chi2_tail(statistic, np.linalg.eigvalsh(products.T @ products / n))
-        return CIResult(statistic, p_value, log_p, 1.0, n, True)
+        # The covariances of all products of one of X with one of Y; their eigenvalues are the weights.
+        of_pairs, places = x.pairs @ y.pairs.T / n, _places_of_pairs(r)
+        products = of_pairs[places[:, np.newaxis, :, np.newaxis], places[:, np.newaxis, :]].reshape(r * r, r * r)
+        squared = products @ products
+        sums = float(np.trace(products)), float(np.trace(squared)), float(np.vdot(products, squared))
+        return CIResult(statistic, *weighted_chi2_tail(statistic, sums), 1.0, n, True)
 
-    def _side(
-        self, columns: tuple[int, ...], given: tuple[int, ...], residuals: Callable[[np.ndarray], _Residuals]
-    ) -> _Residuals | None:
+    def _side(self, columns: tuple[int, ...], by: _Given) -> _Residuals | None:
         tested = [self._table[at] for at in columns]
         if all(column.is_constant() for column in tested):
             return None
-        found = residuals(self._features(self._names(columns + given), "side", self._test.n_features))
+        found = by.residuals(self.features(self.joint(columns, "side", self._test.n_features) + by.joint))
         # Asking the nearest neighbours takes several times as long as the test.
-        is_followed = given and np.mean(found.plain**2) < LITTLE_LEFT
-        if is_followed and is_function(tested, [self._table[at] for at in given]):
-            return None
+        is_followed = by.given and np.mean(found.plain**2) < LITTLE_LEFT
+        return None if is_followed and by.functions.include(tested) else found
+
+    def joint(self, columns: tuple[int, ...], role: str, n_features: int) -> _Joint:
+        """Return the joint vector of some columns, by its random projections, (r, n), and distances of few rows."""
+        from scipy.spatial.distance import pdist
+
+        found = _Joint(frozenset(), role, np.zeros((n_features, self._table.n_rows)), np.zeros(1))
+        for name in sorted(self._table.names[at] for at in columns):
+            vectors = _vectors(self._table[name])
+            frequencies = derive_rng(self._seed, role, name).normal(size=(vectors.shape[1], n_features))
+            squares = pdist(vectors[self._few], "sqeuclidean")
+            found += _Joint(frozenset([name]), role, frequencies.T @ vectors.T, squares)
         return found
 
-    def _names(self, columns: Sequence[int]) -> list[str]:
-        return sorted(self._table.names[at] for at in columns)
+    def features(self, joint: _Joint) -> np.ndarray:
+        """Return standardised random Fourier features of a joint vector, (r, n)."""
+        rng = derive_rng(self._seed, joint.role, "phases", *sorted(joint.names))
+        phases = rng.uniform(0.0, 2.0 * np.pi, len(joint.projections))
+        found = np.cos(joint.projections / _median_root(joint.squares) + phases[:, np.newaxis])
+        return standardised(found) * np.sqrt(self._table.n_rows)
 
-    def _features(self, names: list[str], role: str, n_features: int) -> np.ndarray:
-        """Return standardised random Fourier features of the joint vector of some columns, (n, r)."""
-        vectors = np.hstack([self._vectors(name) for name in names])
-        frequencies = [
-            derive_rng(self._seed, role, name).normal(size=(self._vectors(name).shape[1], n_features)) for name in names
-        ]
-        phases = derive_rng(self._seed, role, "phases", *names).uniform(0.0, 2.0 * np.pi, n_features)
-        width = median_distance(vectors[self._few])
-        found = np.cos(vectors @ (np.vstack(frequencies) / width) + phases)
-        return np.ascontiguousarray(standardised(found.T).T) * np.sqrt(self._table.n_rows)
-
-    def _regression(self, given: tuple[int, ...]) -> Callable[[np.ndarray], _Residuals]:
-        """Return what takes the residuals of features, (n, r), on random features of given columns."""
+    def regression(self, given: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return whitened random features of given columns, (d, n), and what they leave of each row; None of none."""
         n = self._table.n_rows
         if not given or n < FEWEST_ROWS:
-            return lambda features: _Residuals(features, features)
+            return None
         from scipy.linalg import cho_factor, solve_triangular
 
-        of_given = self._features(self._names(given), "given", min(self._test.n_given_features, n // ROWS_PER_FEATURE))
-        products = of_given.T @ of_given
+        of_given = self.features(self.joint(given, "given", min(self._test.n_given_features, n // ROWS_PER_FEATURE)))
+        products = of_given @ of_given.T
         upper, _ = cho_factor(products + self._test.ridge * n * np.eye(len(products)))
-        basis = solve_triangular(upper, of_given.T, trans="T").T
-        free = np.maximum(1.0 - 1.0 / n - np.vecdot(basis, basis), LEAST_FREE)[:, np.newaxis]
+        basis = solve_triangular(upper, of_given, trans="T")
+        return basis, np.sqrt(np.maximum(1.0 - 1.0 / n - (basis * basis).sum(axis=0), LEAST_FREE))
 
-        def residuals(features: np.ndarray) -> _Residuals:
-            plain = features - basis @ (basis.T @ features)
-            return _Residuals(plain, plain / np.sqrt(free))
 
-        return residuals
+class _Given:
+    """The conditioning set of some tests, and what they share of it."""
+
+    def __init__(self, engine: _RandomFeatures, given: tuple[int, ...]) -> None:
+        self.given, self._regression = given, engine.regression(given)
+        self.joint = engine.joint(given, "side", engine._test.n_features)
+        self.functions = FunctionsOf([engine._table[at] for at in given])
+
+    def residuals(self, features: np.ndarray) -> _Residuals:
+        """Return the residuals of features, (r, n), on random features of the given columns."""
+        if self._regression is None:
+            return _Residuals(features, features)
+        basis, free = self._regression
+        plain = features - (features @ basis.T) @ basis
+        return _Residuals(plain, plain / free)
+
+
+@dataclass
+class _Joint:
+    """A joint vector of columns by its random projections, (r, n), and squared distances of few rows, (pairs,)."""
+
+    names: frozenset[str]
+    role: str
+    projections: np.ndarray
+    squares: np.ndarray
+
+    def __add__(self, other: _Joint) -> _Joint:
+        """Return the vector of the columns of both."""
+        projections, squares = self.projections + other.projections, self.squares + other.squares
+        return _Joint(self.names | other.names, self.role, projections, squares)
 
 
 @dataclass
 class _Residuals:
-    """Residuals of features, (n, r), and larger ones for the variance of their products."""
+    """Residuals of features, (r, n), and larger ones for the variance of their products."""
 
     plain: np.ndarray
     without_row: np.ndarray
+
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """The products of each two, once, (r (r + 1) / 2, n)."""
+        return np.vstack([one * self.without_row[at:] for at, one in enumerate(self.without_row)])
+
+
+@cache
+def _places_of_pairs(r: int) -> np.ndarray:
+    """Return the place of each two of r among `pairs`, (r, r)."""
+    first, second = np.triu_indices(r)
+    found = np.empty((r, r), dtype=np.intp)
+    found[first, second] = found[second, first] = np.arange(len(first))
+    return found
+
+
+def _median_root(squares: np.ndarray) -> float:
+    """Return the square root of the median positive number, the mean of two, or 1 if there is none."""
+    n_zero = np.count_nonzero(squares == 0.0)
+    if n_zero == len(squares):
+        return 1.0
+    last = len(squares) - n_zero - 1
+    middle = [n_zero + last // 2, n_zero + (last + 1) // 2]
+    return float(np.sqrt(np.partition(squares, middle)[middle]).mean())
 
 
 def _vectors(column: Column) -> np.ndarray:

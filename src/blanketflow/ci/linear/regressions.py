@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -173,8 +174,8 @@ LEFT_AT_HALF, LEFT = 1e-4, 0.05
 FAR = 100.0
 
 
-def is_function(columns: Sequence[Column], given: Sequence[Column]) -> bool:
-    """Return whether some columns are a function of one or more `given` ones, smooth or with some jumps.
+class FunctionsOf:
+    """Which columns are a function of one or more `given` ones, smooth or with some jumps.
 
     Each of at most `MOST_ROWS` rows, the first ones, is predicted from its nearest neighbours in the given columns by a
     linear function of these. Columns have no missing cells.
@@ -183,27 +184,41 @@ def is_function(columns: Sequence[Column], given: Sequence[Column]) -> bool:
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=200)
     >>> square, noisy, given = as_table(np.column_stack([z**2, z**2 + 0.1 * rng.normal(size=200), z])).columns
-    >>> is_function([square], [given]), is_function([noisy], [given])
+    >>> FunctionsOf([given]).include([square]), FunctionsOf([given]).include([noisy])
     (True, False)
     """
-    from scipy.spatial import KDTree
 
-    rows = np.arange(min(given[0].n_rows, MOST_ROWS))
-    places = _scaled([column.take(rows) for column in given], FAR)
-    values = _scaled([column.take(rows) for column in columns], 1.0)
-    n_near = 2 * (places.shape[1] + 1)
-    if len(rows) <= n_near:
-        return False
-    distances, near = KDTree(places).query(places, k=n_near + 1)
-    # Among equal rows a row may not be its own nearest neighbour; then the farthest one is dropped.
-    is_self = near == rows[:, np.newaxis]
-    is_self[~is_self.any(axis=1), -1] = True
-    near = near[~is_self].reshape(len(rows), n_near)
-    away = places[near] - places[:, np.newaxis]
-    weights = np.linalg.pinv(np.concatenate([np.ones((len(rows), n_near, 1)), away], axis=2))[:, 0]
-    errors = ((values - np.einsum("ik,ikj->ij", weights, values[near])) ** 2).mean(axis=1)
-    errors = (errors / (1.0 + (weights**2).sum(axis=1)))[distances[:, -1] < FAR / 2]
-    return len(errors) > 0 and bool(np.median(errors) <= LEFT_AT_HALF and errors.mean() <= LEFT)
+    def __init__(self, given: Sequence[Column]) -> None:
+        self._given = given
+
+    def include(self, columns: Sequence[Column]) -> bool:
+        """Return whether some columns are one."""
+        if self._neighbours is None:
+            return False
+        rows, near, weights, is_near = self._neighbours
+        values = _scaled([column.take(rows) for column in columns], 1.0)
+        errors = ((values - np.einsum("ik,ikj->ij", weights, values[near])) ** 2).mean(axis=1)
+        errors = (errors / (1.0 + (weights**2).sum(axis=1)))[is_near]
+        return len(errors) > 0 and bool(np.median(errors) <= LEFT_AT_HALF and errors.mean() <= LEFT)
+
+    @cached_property
+    def _neighbours(self) -> tuple[np.ndarray, ...] | None:
+        """The rows, neighbours of each and their weights, and whether these are near; None for too few rows."""
+        from scipy.spatial import KDTree
+
+        rows = np.arange(min(self._given[0].n_rows, MOST_ROWS))
+        places = _scaled([column.take(rows) for column in self._given], FAR)
+        n_near = 2 * (places.shape[1] + 1)
+        if len(rows) <= n_near:
+            return None
+        distances, near = KDTree(places).query(places, k=n_near + 1)
+        # Among equal rows a row may not be its own nearest neighbour; then the farthest one is dropped.
+        is_self = near == rows[:, np.newaxis]
+        is_self[~is_self.any(axis=1), -1] = True
+        near = near[~is_self].reshape(len(rows), n_near)
+        away = places[near] - places[:, np.newaxis]
+        weights = np.linalg.pinv(np.concatenate([np.ones((len(rows), n_near, 1)), away], axis=2))[:, 0]
+        return rows, near, weights, distances[:, -1] < FAR / 2
 
 
 def _scaled(columns: Sequence[Column], of_labels: float) -> np.ndarray:

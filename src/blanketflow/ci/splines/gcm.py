@@ -19,7 +19,7 @@ from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column, Table
 from ..base import CITest
 from ..joint_engine import JointEngine
-from ..linear.regressions import is_function, rounded_away
+from ..linear.regressions import FunctionsOf, rounded_away
 from ..pooling import pooled_p_values
 from ..predictive.cpi import draw_parts
 from ..predictive.model_losses import Learner, cross_fitted
@@ -345,11 +345,12 @@ class _ByModel:
         self._test, self._table, self._seed = test, table, seed
         self._given = [table[name] for name in sorted(table.names[at] for at in given)]
         self._matrix = design(moderate(Table(self._given))).matrix if given else None
+        self._functions_of_given = FunctionsOf(self._given)
 
     def left(self, position: int) -> np.ndarray:
         """Return the whitened residuals of a column's number or levels, (n, a); empty for a function of Z."""
         column, n = self._table[position], self._table.n_rows
-        if column.is_constant() or (self._given and is_function([column], self._given)):
+        if column.is_constant() or (self._given and self._functions_of_given.include([column])):
             return np.zeros((n, 0))
         learner = Learner(column, self._test.model)
         if self._matrix is None:
