@@ -26,17 +26,16 @@ def bind(X, seed=0, **options):
     return bf.get_ci_test("cmi-knn", **options).bind(X, seed=seed)
 
 
-def literal(X, x, y, given, k):
-    """Return the estimate of Mesner and Shalizi's algorithm 1, with distances of ranks, row by row."""
+def literal(X, x, y, given, k, moved=range(N)):
+    """Return the estimate of Mesner and Shalizi's algorithm 1, with distances of ranks, row by row; X is permuted."""
+    places = {name: list(X[name]) if name == "g" else list(X[name].rank()) for name in X}
+    places.update({name: [places[name][row] for row in moved] for name in x})
 
     def distance(names, i, j):
         found = [0.0]
         for name in names:
-            if name == "g":
-                found.append(np.inf if X[name][i] != X[name][j] else 0.0)
-            else:
-                places = X[name].rank()
-                found.append(abs(places[i] - places[j]))
+            one, other = places[name][i], places[name][j]
+            found.append((np.inf if one != other else 0.0) if name == "g" else abs(one - other))
         return max(found)
 
     n, total = len(X), 0.0
@@ -66,8 +65,13 @@ def literal(X, x, y, given, k):
 )
 def test_it_is_the_literal_estimate(query, k):
     X = table()
-    found = bind(X, n_neighbors=k, n_permutations=1).test(*query)
-    assert found.statistic == pytest.approx(literal(X, *query, k), abs=1e-12)
+    bound = bind(X, n_neighbors=k, n_permutations=70)
+    x, y, given = query
+    of_x, of_y, of_given = (tuple(map(X.columns.get_loc, names)) for names in (x, [y], given))
+    moved, found = bound.engine.permutations(of_given), bound.engine.statistics([of_x], of_y, of_given)[0]
+    assert bound.test(*query).statistic == found[0]
+    for at in (0, 1, 63, 64, 70):
+        assert found[at] == pytest.approx(literal(X, *query, k, moved[at]), abs=1e-12)
 
 
 def test_p_counts_the_permuted_tables_that_are_as_dependent():

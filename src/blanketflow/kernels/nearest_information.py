@@ -8,35 +8,28 @@ from numba import njit
 from .permutation import _mixed, _shuffle
 
 
-@njit
-def _distance(x, is_label, far, i, j):
-    """Return the largest distance of two rows in some columns; `far` for different levels."""
-    found = np.int32(0)
-    for c in range(x.shape[1]):
-        one = abs(x[i, c] - x[j, c])
-        if is_label[c] and one:
-            one = far
-        if one > found:
-            found = one
-    return found
+#: Permutations computed side by side, and neighbours between two looks at whether all have theirs.
+LANES, STEP = 64, 8
 
 
 @njit
-def _up_to(distances, most):
-    """Return how many of ascending distances are at most this one."""
-    low, high = 0, len(distances)
-    while low < high:
-        middle = (low + high) // 2
-        if distances[middle] <= most:
-            low = middle + 1
+def _distances(x, is_label, far, i, j, least, lanes, found):
+    """Write the largest distance of two rows in the columns of X, (p, n, lanes), or `least`, for each lane."""
+    for b in range(lanes):
+        found[b] = least
+    for c in range(len(x)):
+        one, other = x[c, i], x[c, j]
+        if is_label[c]:
+            for b in range(lanes):
+                found[b] = max(found[b], far if one[b] != other[b] else np.float32(0.0))
         else:
-            high = middle
-    return low
+            for b in range(lanes):
+                found[b] = max(found[b], abs(one[b] - other[b]))
 
 
 @njit(
-    "void(int32[:, ::1], int32[:, ::1], int32[:, ::1], int32[:, ::1], int32[:, ::1], boolean[::1], int32[:, ::1], "
-    "int64, int64, int32, float64[::1], float64[::1])",
+    "void(float32[:, ::1], int32[:, ::1], float32[:, ::1], int32[:, ::1], float32[:, ::1], boolean[::1], "
+    "int32[:, ::1], int64, int64, float32, float64[::1], float64[::1])",
     cache=True,
     nogil=True,
 )
@@ -44,48 +37,57 @@ def add_information(of_yz, by_yz, of_z, by_z, x, is_label, moved, first, k, far,
     """Add to `totals`, (b,), each permutation's sum over some rows of psi(k) - psi(n_xz) - psi(n_yz) + psi(n_z).
 
     The rows, r of them, are `first`, `first` + 1, ... `of_yz`, (r, n), are their ascending distances to all rows in Y
-    and Z, and `by_yz` these rows; `of_z` and `by_z` the same in Z. X, (n, p), is permuted: row i has the values of row
+    and Z, and `by_yz` these rows; `of_z` and `by_z` the same in Z. X, (p, n), is permuted: row i has the values of row
     moved[b, i]. n_xz is the number of rows within the distance of the k-th nearest row in all columns; for equal rows
-    k is their number. No row is its own neighbour.
+    k is their number. No row is its own neighbour. Distances are whole numbers, exact below 2^24.
     """
-    nearest, single = np.empty(k, np.int32), np.empty(x.shape[0], np.int32)
-    is_single = x.shape[1] == 1 and not is_label[0]
-    for b in range(len(moved)):
-        rows, total = moved[b], 0.0
-        if is_single:  # which is faster in one array
-            for i in range(len(single)):
-                single[i] = x[rows[i], 0]
+    n = of_yz.shape[1]
+    permuted, distances = np.empty((len(x), n, LANES), np.float32), np.empty(LANES, np.float32)
+    nearest, n_same = np.empty((k, LANES), np.float32), np.empty(LANES, np.float32)
+    n_xz, n_yz, n_z = np.empty(LANES, np.float32), np.empty(LANES, np.float32), np.empty(LANES, np.float32)
+    zero, step = np.float32(0.0), np.float32(1.0)
+    for begin in range(0, len(moved), LANES):
+        lanes = min(LANES, len(moved) - begin)
+        for c in range(len(x)):
+            for i in range(n):
+                for b in range(lanes):
+                    permuted[c, i, b] = x[c, moved[begin + b, i]]
         for r in range(len(of_yz)):
-            i, n_found, n_same = first + r, 0, 0
-            for t in range(of_yz.shape[1]):
-                if n_found == k and of_yz[r, t] >= nearest[k - 1] and of_yz[r, t]:
+            i = first + r
+            nearest[:], n_same[:], n_xz[:], n_yz[:], n_z[:] = np.float32(np.inf), zero, zero, zero, zero
+            last = nearest[k - 1]
+            for t in range(n):
+                if t % STEP == 0 and of_yz[r, t] > 0 and of_yz[r, t] >= last[:lanes].max():
                     break
                 j = by_yz[r, t]
                 if j == i:
                     continue
-                if is_single:
-                    distance = max(of_yz[r, t], abs(single[i] - single[j]))
-                else:
-                    distance = max(of_yz[r, t], _distance(x, is_label, far, rows[i], rows[j]))
-                n_same += distance == 0
-                if n_found < k or distance < nearest[k - 1]:
-                    place = min(n_found, k - 1)
-                    while place > 0 and nearest[place - 1] > distance:
-                        nearest[place] = nearest[place - 1]
-                        place -= 1
-                    nearest[place] = distance
-                    n_found = min(n_found + 1, k)
-            most, n_xz = nearest[k - 1], 0
-            n_z = _up_to(of_z[r], most)
-            if is_single:
-                for t in range(n_z):
-                    n_xz += abs(single[i] - single[by_z[r, t]]) <= most
-            else:
-                for t in range(n_z):
-                    n_xz += _distance(x, is_label, far, rows[i], rows[by_z[r, t]]) <= most
-            total += digamma[n_same if most == 0 else k] - digamma[n_xz - 1]
-            total += digamma[n_z - 1] - digamma[_up_to(of_yz[r], most) - 1]
-        totals[b] += total
+                _distances(permuted, is_label, far, i, j, of_yz[r, t], lanes, distances)
+                if of_yz[r, t] == 0:
+                    for b in range(lanes):
+                        n_same[b] += step if distances[b] == zero else zero
+                for place in range(k):
+                    near = nearest[place]
+                    for b in range(lanes):
+                        low = min(near[b], distances[b])
+                        distances[b] = max(near[b], distances[b])
+                        near[b] = low
+            most = last[:lanes].max()
+            for t in range(n):
+                if of_yz[r, t] > most:
+                    break
+                for b in range(lanes):
+                    n_yz[b] += step if of_yz[r, t] <= last[b] else zero
+            for t in range(n):
+                if of_z[r, t] > most:
+                    break
+                _distances(permuted, is_label, far, i, by_z[r, t], of_z[r, t], lanes, distances)
+                for b in range(lanes):
+                    n_z[b] += step if of_z[r, t] <= last[b] else zero
+                    n_xz[b] += step if distances[b] <= last[b] else zero
+            for b in range(lanes):
+                total = digamma[int(n_same[b]) if last[b] == zero else k] - digamma[int(n_xz[b]) - 1]
+                totals[begin + b] += total + digamma[int(n_z[b]) - 1] - digamma[int(n_yz[b]) - 1]
 
 
 @njit

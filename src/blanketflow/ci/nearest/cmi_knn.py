@@ -90,7 +90,7 @@ class _Neighbours(LocalPermutations):
 
         n, psi = self._table.n_rows, np.append(0.0, digamma(np.arange(1.0, self._table.n_rows + 1)))
         moved, totals = self.permutations(given), np.zeros((len(candidates), 1 + self._test.n_permutations))
-        x = [np.ascontiguousarray(np.column_stack([self._places(at) for at in columns])) for columns in candidates]
+        x = [np.stack([self._places(at) for at in columns]).astype(np.float32) for columns in candidates]
         are_labels = [np.array([self._table[at].is_discrete for at in columns]) for columns in candidates]
         k = min(self._test.n_neighbors, n - 1)
         for start in range(0, n, step := max(1, BLOCK // n)):
@@ -98,7 +98,9 @@ class _Neighbours(LocalPermutations):
             in_z = self._distances(rows, given)
             in_yz = np.maximum(in_z, self._distances(rows, targets))
             by_z, by_yz = (np.argsort(one, axis=1, kind="stable").astype(np.int32) for one in (in_z, in_yz))
-            of_z, of_yz = np.take_along_axis(in_z, by_z, axis=1), np.take_along_axis(in_yz, by_yz, axis=1)
+            of_z, of_yz = (
+                np.take_along_axis(one, by, axis=1).astype(np.float32) for one, by in ((in_z, by_z), (in_yz, by_yz))
+            )
             for at in range(len(candidates)):
                 columns = x[at], are_labels[at]
                 add_information(of_yz, by_yz, of_z, by_z, *columns, moved, start, k, self._far, psi, totals[at])
