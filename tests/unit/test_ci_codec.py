@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import blanketflow as bf
 from blanketflow.core.errors import UnsupportedError
@@ -86,8 +87,53 @@ def test_rows_with_the_values_of_the_same_row_are_not_compared():
 
     y, near = np.array([[1.0], [2.0], [3.0]]), np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32)
     moved, totals = np.array([[0, 1, 2], [0, 0, 2]], dtype=np.int32), np.empty(2)
-    agreements(y, np.zeros(1, dtype=bool), near, moved, totals)
+    agreements(y, np.zeros(1, dtype=bool), near, np.full(3, -1), moved, totals)
     assert totals.tolist() == [1.0 + (1.0 + 2.0) / 2 + (1.0 + 2.0) / 2, 1.0 + 1.0 + 1.0]
+
+
+@pytest.mark.parametrize(
+    ("y", "given"), [("y", ["g"]), ("tied", ["g"]), ("g", ["f"]), ("y", ["tied"]), ("g", ["tied"])]
+)
+def test_all_rows_that_are_equal_are_neighbours(y, given):
+    """Labels, and numbers with many ties, against the means over all equal rows but those with the same row's Y."""
+    X = table(120).drop(columns=["x", "z"])
+    X["tied"] = np.where(X["tied"] > 0, 1.5, 0.25)
+    X["f"], X["x"] = np.where(np.arange(120) % 3 == 0, "on", "off"), np.where(np.arange(120) % 2 == 0, "on", "off")
+    bound, columns = bind(X, n_permutations=12), tuple(X.columns.get_loc(name) for name in ["x", *given])
+    moved = bound.engine.permutations(columns[1:])
+    values = X[y].tolist()
+    shares = [np.mean(X[y] <= one) for one in values]
+
+    def agreement(i, j):
+        return float(values[i] == values[j]) if y == "g" else min(shares[i], shares[j])
+
+    def mean_of(names, rows):
+        groups = X.groupby(names, sort=False).indices
+        of_row = {i: group for group in groups.values() for i in group}
+        assert min(map(len, groups.values())) > (8 if "tied" in names else 1)
+        near = [[j for j in of_row[i] if rows[j] != rows[i]] for i in range(len(X))]
+        return sum(np.mean([agreement(rows[i], rows[j]) for j in near[i]]) for i in range(len(X)))
+
+    found = bound.engine.statistics([columns[:1]], (X.columns.get_loc(y),), columns[1:])[0]
+    for at in (0, 1, 12):
+        rows = moved[at].tolist()
+        of_xz, of_z, whole = mean_of(["x", *given], rows), mean_of(given, rows), sum(agreement(i, i) for i in rows)
+        assert found[at] == pytest.approx((of_xz - of_z) / (whole - of_z), abs=1e-12)
+    if given != ["tied"]:  # permutations only are drawn
+        assert bind(X, 1).test("x", y, given).statistic == pytest.approx(found[0], abs=1e-12)
+
+
+def test_labels_have_power_and_true_nulls_of_labels_are_rejected_as_often_as_they_should():
+    def p_value(seed, effect):
+        rng = np.random.default_rng(seed)
+        z, x = rng.integers(3, size=100), rng.integers(4, size=100)
+        y = effect * (x == 1) + z + rng.normal(size=100)
+        X = pd.DataFrame({"x": x.astype(str), "y": y, "z": z.astype(str)})
+        return bind(X, seed, n_permutations=19).test("x", "y", ["z"]).p_value
+
+    rejected = [sum(p_value(seed, effect) <= 0.05 for seed in range(200)) for effect in (0.0, 1.5)]
+    assert stats.binomtest(rejected[0], 200, 0.05).pvalue > 1e-3
+    assert rejected[1] > 150
 
 
 def test_it_finds_any_form_of_dependence():

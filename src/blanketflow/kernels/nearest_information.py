@@ -7,7 +7,6 @@ from numba import njit
 
 from .permutation import _mixed, _shuffle
 
-
 #: Permutations computed side by side, and neighbours between two looks at whether all have theirs.
 LANES, STEP = 64, 8
 
@@ -104,15 +103,16 @@ def _agreement(y, is_label, i, j):
 
 
 @njit(
-    "void(float64[:, ::1], boolean[::1], int32[:, ::1], int32[:, ::1], float64[::1])",
+    "void(float64[:, ::1], boolean[::1], int32[:, ::1], int64[::1], int32[:, ::1], float64[::1])",
     cache=True,
     nogil=True,
 )
-def agreements(y, is_label, near, moved, totals):
+def agreements(y, is_label, near, groups, moved, totals):
     """Write each permutation's sum over rows of the mean agreement in Y, (n, p), with the neighbours `near`, (n, k).
 
-    Y is permuted: row i has the values of row moved[b, i]. Two rows that have the values of the same one are left out:
-    they would agree in any case, and without a permutation there are none.
+    Rows in one of `groups`, (n,), which is not -1, are left to `add_agreements_of_equal`. Y is permuted: row i has the
+    values of row moved[b, i]. Two rows that have the values of the same one are left out: they would agree in any case,
+    and without a permutation there are none.
     """
     single = np.empty(len(y))
     for b in range(len(moved)):
@@ -121,6 +121,8 @@ def agreements(y, is_label, near, moved, totals):
             for i in range(len(y)):
                 single[i] = y[rows[i], 0]
         for i in range(len(y)):
+            if groups[i] >= 0:
+                continue
             found, n_found = 0.0, 0
             for j in near[i]:
                 if rows[j] == rows[i]:
@@ -134,6 +136,53 @@ def agreements(y, is_label, near, moved, totals):
                     found += min(single[i], single[j])
             total += found / max(n_found, 1)
         totals[b] = total
+
+
+@njit("void(float64[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1], float64[::1])", cache=True, nogil=True)
+def add_agreements_of_equal(values, labels, order, groups, moved, totals):
+    """Add to each permutation's sum the mean agreement of each row in a group with all others in it, as `agreements`.
+
+    Rows agree in Y by the smaller of two `values`, (n,), if they have the same one of `labels`, (n,), and else not at
+    all. `order`, (n,), are the rows in the order of values.
+    """
+    n, n_labels, n_groups = len(values), labels.max() + 1, groups.max() + 1
+    place, sizes = np.empty(n, np.int64), np.zeros(n_groups, np.int64)
+    place[order] = np.arange(n)
+    for group in groups:
+        if group >= 0:
+            sizes[group] += 1
+    sorted_rows, starts = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+    counts, sums = np.empty(n_groups * n_labels, np.int64), np.empty(n_groups * n_labels)
+    for b in range(len(moved)):
+        rows, total = moved[b], 0.0
+        starts[:], counts[:], sums[:] = 0, 0, 0.0
+        for i in range(n):  # rows with the values of the same one come one after the other
+            starts[place[rows[i]] + 1] += 1
+            if groups[i] >= 0:
+                counts[groups[i] * n_labels + labels[rows[i]]] += 1
+        for at in range(n):
+            starts[at + 1] += starts[at]
+        for i in range(n):
+            at = place[rows[i]]
+            sorted_rows[starts[at]] = i
+            starts[at] += 1
+        first = 0
+        for at in range(n):
+            i = sorted_rows[at]
+            if rows[i] != rows[sorted_rows[first]]:
+                first = at
+            if groups[i] < 0:
+                continue
+            n_same, other = 0, first
+            while other < n and rows[sorted_rows[other]] == rows[i]:
+                n_same += other != at and groups[sorted_rows[other]] == groups[i]
+                other += 1
+            value, key = values[rows[i]], groups[i] * n_labels + labels[rows[i]]
+            counts[key] -= 1
+            found = sums[key] + value * (counts[key] - n_same)
+            sums[key] += value
+            total += found / max(sizes[groups[i]] - 1 - n_same, 1)
+        totals[b] += total
 
 
 @njit("float64(float64[:, ::1], boolean[::1])", cache=True, nogil=True)

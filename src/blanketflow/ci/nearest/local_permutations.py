@@ -96,10 +96,7 @@ class LocalPermutations(JointEngine):
         moved = np.empty((1 + n_drawn, n), dtype=np.int32)
         moved[0] = np.arange(n)
         if all(self._table[at].is_discrete for at in given):
-            strata = np.zeros(n, dtype=np.int64)
-            if given:
-                levels = np.column_stack([self._places(at) for at in given])
-                strata = np.unique(levels, axis=0, return_inverse=True)[1].ravel()
+            strata = equal_rows([np.zeros(n, dtype=np.intp), *(self._places(at) for at in given)])
             order = np.argsort(strata, kind="stable")
             for one in moved[1:]:
                 one[order] = np.lexsort((rng.random(n), strata))
@@ -122,6 +119,19 @@ class LocalPermutations(JointEngine):
         points = np.column_stack(found)
         near = KDTree(points).query(points, k=k, p=np.inf)[1]
         return np.ascontiguousarray(near.reshape(len(points), k), dtype=np.int32)
+
+
+def equal_rows(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Return a number of the rows that are equal in one or more columns, each (n,), ascending with these.
+
+    >>> equal_rows([np.array([1, 0, 1]), np.array([5, 5, 5])]).tolist()
+    [1, 0, 1]
+    """
+    found = np.unique(columns[0], return_inverse=True)[1]
+    for column in columns[1:]:
+        _, codes = np.unique(column, return_inverse=True)
+        _, found = np.unique(found * (codes.max() + 1) + codes, return_inverse=True)
+    return found
 
 
 def places(column: Column) -> np.ndarray:
