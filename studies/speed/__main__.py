@@ -20,6 +20,7 @@ SCRIPTS = (
     "cores",
     "nips2003",
     "ci_tests",
+    "ci_packages",
     "kernels",
     "filters",
     "markov_blankets",

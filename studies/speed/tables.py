@@ -239,6 +239,23 @@ def ci_tests(content: Content) -> str:
     return markdown(head, rows)
 
 
+def ci_packages(content: Content) -> str:
+    """Return milliseconds per test of ours and of each package's test that is like it."""
+    rows = []
+    for m in entries(content, "tests", OWN, how="in batch"):
+        name, k = m["case"]["test"], m["case"]["given"]
+        alone = entries(content, "tests", OWN, test=name, given=k, how="one at a time")[0]
+        ours = [f"`{name}`", str(k), figure(m["median"]), figure(alone["median"])]
+        for other in entries(content, "tests", test=name, given=k, how="in batch"):
+            if (package := other["package"]) == OWN:
+                continue
+            times = [ratio(content, "tests", package, one["case"]) for one in (m, alone)]
+            apart = other["facts"].get("apart")
+            rows.append([*ours, package, figure(other["median"]), *times, f"{apart:.0e}" if apart is not None else ""])
+    head = ["test", "given", "in batch, ms", "alone, ms", "package", "its test, ms", "ratio in batch", "ratio alone"]
+    return markdown([*head, "p apart by at most"], rows)
+
+
 def fisher_z(content: Content) -> str:
     """Return microseconds per test of Fisher's z, and grow-shrink over a whole network."""
     rows = []

@@ -15,11 +15,12 @@ REPO = Path(__file__).parents[2]
 STUDIES = REPO / "studies"
 #: Pages of the studies whose results are such files.
 PAGES = {study: f"studies/{study}/README.md" for study in ("speed", "costs", "cluster")}
-SCRIPTS = ("ci_tests", "cores", "filters", "limits", "markov_blankets", "nips2003", "overhead", "page", "ppfs")
-SCRIPTS += ("scaling", "workflow")
+SCRIPTS = ("ci_packages", "ci_tests", "cores", "filters", "limits", "markov_blankets", "nips2003", "overhead", "page")
+SCRIPTS += ("ppfs", "scaling", "workflow")
 COMMANDS = ("speed", "costs", "many_rows", *(f"speed.{name}" for name in SCRIPTS))
 #: Those whose smallest run takes no longer than a few seconds, and the tables that it fills.
 TINY = {"cores": {"cores"}, "limits": {"bandwidth", "distance"}, "nips2003": {"marginal stage", "whole", "error"}}
+TINY["ci_packages"] = {"tests"}
 
 
 def run(script, *arguments):
