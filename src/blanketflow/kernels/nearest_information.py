@@ -26,19 +26,33 @@ def _distances(x, is_label, far, i, j, least, lanes, found):
                 found[b] = max(found[b], abs(one[b] - other[b]))
 
 
+@njit
+def _up_to(ordered, most):
+    """Return how many of ascending numbers are at most this one."""
+    low, high = 0, len(ordered)
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] <= most:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @njit(
-    "void(float32[:, ::1], int32[:, ::1], float32[:, ::1], int32[:, ::1], float32[:, ::1], boolean[::1], "
+    "void(float32[:, ::1], int32[:, ::1], float32[:, ::1], int32[:, ::1], float32[:, ::1], boolean[::1], float32[::1], "
     "int32[:, ::1], int64, int64, float32, float64[::1], float64[::1])",
     cache=True,
     nogil=True,
 )
-def add_information(of_yz, by_yz, of_z, by_z, x, is_label, moved, first, k, far, digamma, totals):
+def add_information(of_yz, by_yz, of_z, by_z, x, is_label, ordered, moved, first, k, far, digamma, totals):
     """Add to `totals`, (b,), each permutation's sum over some rows of psi(k) - psi(n_xz) - psi(n_yz) + psi(n_z).
 
     The rows, r of them, are `first`, `first` + 1, ... `of_yz`, (r, n), are their ascending distances to all rows in Y
     and Z, and `by_yz` these rows; `of_z` and `by_z` the same in Z. X, (p, n), is permuted: row i has the values of row
     moved[b, i]. n_xz is the number of rows within the distance of the k-th nearest row in all columns; for equal rows
-    k is their number. No row is its own neighbour. Distances are whole numbers, exact below 2^24.
+    k is their number. No row is its own neighbour. Distances are whole numbers, exact below 2^24. `ordered`, (n,) or
+    none, are the ascending values of a number X where Z is nothing, so that n_xz does not ask all rows.
     """
     n = of_yz.shape[1]
     permuted, distances = np.empty((len(x), n, LANES), np.float32), np.empty(LANES, np.float32)
@@ -77,7 +91,10 @@ def add_information(of_yz, by_yz, of_z, by_z, x, is_label, moved, first, k, far,
                     break
                 for b in range(lanes):
                     n_yz[b] += step if of_yz[r, t] <= last[b] else zero
-            for t in range(n):
+            for b in range(lanes if len(ordered) else 0):
+                value, n_z[b] = permuted[0, i, b], n
+                n_xz[b] = _up_to(ordered, value + last[b]) - _up_to(ordered, value - last[b] - np.float32(0.5))
+            for t in range(0 if len(ordered) else n):
                 if of_z[r, t] > most:
                     break
                 _distances(permuted, is_label, far, i, by_z[r, t], of_z[r, t], lanes, distances)

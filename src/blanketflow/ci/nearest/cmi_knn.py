@@ -102,7 +102,8 @@ class _Neighbours(LocalPermutations):
                 np.take_along_axis(one, by, axis=1).astype(np.float32) for one, by in ((in_z, by_z), (in_yz, by_yz))
             )
             for at in range(len(candidates)):
-                columns = x[at], are_labels[at]
+                is_ordered = not given and len(x[at]) == 1 and not are_labels[at][0]
+                columns = x[at], are_labels[at], np.sort(x[at][0])[: n if is_ordered else 0]
                 add_information(of_yz, by_yz, of_z, by_z, *columns, moved, start, k, self._far, psi, totals[at])
         return totals / n
 
