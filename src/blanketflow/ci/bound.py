@@ -183,10 +183,12 @@ class BoundTest:
         if set(map(type, candidates)) == {tuple}:  # searches test millions of sets, each once
             return self._compute(candidates, target, conditions).locked()
         places = self._cache.places(candidates, target, conditions)
-        if None not in places:
+        n_unknown = places.count(None)
+        if not n_unknown:
             return self._cache.results(places)
         known = self._cache.results([place for place in places if place is not None])  # before the others need room
-        unknown = list(dict.fromkeys(c for c, place in zip(candidates, places, strict=True) if place is None))
+        asked = zip(candidates, places, strict=True) if n_unknown < len(places) else ()
+        unknown = list(dict.fromkeys([c for c, place in asked if place is None] if asked else candidates))
         fresh = self._compute(unknown, target, conditions)
         self._cache.add(unknown, target, conditions, fresh)
         return in_order(candidates, places, known, unknown, fresh)

@@ -17,7 +17,6 @@ REMEMBERED = 2_000_000
 #: collection.
 Memory = dict[int, dict[Candidate, int]]
 _NOTHING: dict[Candidate, int] = {}
-_NO_FIELDS = np.empty((6, 0))
 
 
 class ResultCache:
@@ -34,13 +33,11 @@ class ResultCache:
     @property
     def is_empty(self) -> bool:
         """Whether the cache is empty."""
-        return not self._memory and not self._unread
+        return not self._n_results
 
     def place(self, candidate: Candidate, target: int, conditions: tuple[int, ...]) -> int | None:
         """Return the place of a result, in either direction if the test is symmetric; None if not cached."""
-        if self._unread:
-            self._read_up()
-        memory = self._memory.get(conditions)
+        memory = self._given(conditions)
         if memory is None:
             return None
         found = memory.get(target, _NOTHING).get(candidate)
@@ -50,9 +47,7 @@ class ResultCache:
 
     def places(self, candidates: Sequence[Candidate], target: int, conditions: tuple[int, ...]) -> list[int | None]:
         """Return the place of each candidate's result."""
-        if self._unread:
-            self._read_up()
-        memory = self._memory.get(conditions)
+        memory = self._given(conditions)
         if memory is None:
             return [None] * len(candidates)
         found = [*map(memory.get(target, _NOTHING).get, candidates)]
@@ -66,14 +61,15 @@ class ResultCache:
         """Return one result."""
         if place < 0:
             return self._singles[-1 - place]
-        *numbers, n, reliable = self._together(place)[:, place].tolist()
+        *numbers, n, reliable = self._together(place)[place].tolist()
         return CIResult(*numbers, int(n), bool(reliable))
 
     def results(self, places: Sequence[int]) -> CIResults:
         """Return some results."""
         if min(places, default=0) < 0:
             return CIResults.from_rows(map(self.result, places))
-        *numbers, n, reliable = self._together(max(places, default=-1))[:, np.array(places, dtype=np.intp)]
+        fields = self._together(max(places, default=-1)).take(places, axis=0) if places else np.empty((0, 6))
+        *numbers, n, reliable = np.ascontiguousarray(fields.T)
         return CIResults(*numbers, n.astype(np.int64), reliable.astype(bool))
 
     def add_one(self, candidate: Candidate, target: int, conditions: tuple[int, ...], result: CIResult) -> None:
@@ -87,18 +83,18 @@ class ResultCache:
     ) -> None:
         """Cache the results of a query."""
         self._make_room(len(candidates))
-        self._unread.append((candidates, target, conditions, self._n_in_queries))
+        self._unread.setdefault(conditions, []).append((candidates, target, self._n_in_queries))
         self._n_in_queries += len(candidates)
         self._apart.append(results)
 
     def clear(self) -> None:
         """Remove all results."""
         self._memory: dict[tuple[int, ...], Memory] = {}
-        # Unsorted results: those for all features at once are often never queried again.
-        self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], int]] = []
+        # Queries not in `_memory` yet: nothing else is asked given most sets.
+        self._unread: dict[tuple[int, ...], list[tuple[Sequence[Candidate] | np.ndarray, int, int]]] = {}
         self._n_results = self._n_in_queries = self._n_together = 0
-        # Fields of results by place; results of queries not yet among them; those added one by one.
-        self._fields: np.ndarray = _NO_FIELDS
+        # Fields of results, a row each; results of queries not yet among them; those added one by one.
+        self._fields = np.empty((0, 6))
         self._apart: list[CIResults] = []
         self._singles: list[CIResult] = []
 
@@ -107,25 +103,28 @@ class ResultCache:
             self.clear()
         self._n_results += n_results
 
-    def _read_up(self) -> None:
-        for candidates, target, conditions, first in self._unread:
-            memory = self._memory.setdefault(conditions, {}).setdefault(target, {})
-            candidates = candidates.tolist() if isinstance(candidates, np.ndarray) else candidates
-            memory.update(zip(candidates, range(first, first + len(candidates)), strict=True))
-        self._unread = []
+    def _given(self, conditions: tuple[int, ...]) -> Memory | None:
+        """Return the places of the results given a set; None if there are none."""
+        if self._unread and (queries := self._unread.pop(conditions, None)):
+            by_target = self._memory.setdefault(conditions, {})
+            for candidates, target, first in queries:
+                candidates = candidates.tolist() if isinstance(candidates, np.ndarray) else candidates
+                places = zip(candidates, range(first, first + len(candidates)), strict=True)
+                by_target.setdefault(target, {}).update(places)
+        return self._memory.get(conditions)
 
     def _together(self, place: int) -> np.ndarray:
         """Return the fields of query results by place, at least up to a place."""
         if place >= self._n_together:
-            first, stop = self._n_together, self._n_in_queries
-            if stop > self._fields.shape[1]:
-                longer = np.empty((6, stop + stop // 8))
-                longer[:, :first] = self._fields[:, :first]
-                self._fields = longer
-            parts = zip(*(results.arrays for results in self._apart), strict=True)
-            for field, values in zip(self._fields, parts, strict=True):
-                np.concatenate(values, out=field[first:stop])
-            self._n_together, self._apart = stop, []
+            if self._n_in_queries > len(self._fields):  # in place where the system can, so that little is copied
+                self._fields.resize((self._n_in_queries + self._n_in_queries // 4, 6), refcheck=False)
+            first = self._n_together
+            for results in self._apart:
+                rows = self._fields[first : first + len(results)].T
+                for row, values in zip(rows, results.arrays, strict=True):
+                    row[:] = values
+                first += len(results)
+            self._n_together, self._apart = first, []
         return self._fields
 
 
