@@ -255,8 +255,10 @@ class BoundTest:
         if self.enough_rows is None:
             return list(xs)
         room, n_levels = self.enough_rows.room((y, *given)), self.enough_rows.levels(xs)
-        found = [x for x, n in zip(xs, n_levels, strict=True) if n <= room]
-        if len(found) < len(xs):
+        if max(n_levels, default=0) <= room:
+            found = list(xs)
+        else:
+            found = [x for x, n in zip(xs, n_levels, strict=True) if n <= room]
             too_many = [x for x, n in zip(xs, n_levels, strict=True) if n > room]
             self.tally.count(0, self.table.places(too_many), (*self.table.places((y, *given)), *self.strata))
         if not found:
@@ -424,13 +426,18 @@ class EnoughRows:
     """Limits the number of levels of a test's columns, so that there are enough rows per cell."""
 
     def __init__(self, engine: Any, table: Table, strata: tuple[int, ...]) -> None:
-        self._n_levels, self._table = engine.n_levels, table
+        self._n_levels, self._table, self._widths = engine.n_levels, table, dict[str, float]()
         self._seen, self._fewest = set[str](), math.inf
         self._most_cells = engine.most_reliable_cells * SLACK / math.prod(map(engine.n_levels, strata))
 
     def levels(self, columns: Collection[str]) -> list[float]:
         """Return the number of levels of each column."""
-        return [*map(self._n_levels, self._table.places(columns))]
+        try:
+            return [*map(self._widths.__getitem__, columns)]
+        except KeyError:
+            widths = [*map(self._n_levels, self._table.places(columns))]
+            self._widths.update(zip(columns, widths, strict=True))
+            return widths
 
     def room(self, columns: Collection[str]) -> float:
         """Return how many levels the other columns of a test may have together."""
