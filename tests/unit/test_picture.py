@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 
 from blanketflow.cli import main
@@ -46,6 +47,13 @@ def test_the_scores_stand_between_all_and_none_with_the_choice_marked():
     }
     assert re.findall(r'r="(\d)" fill="(#\w+)"', drawn).count(("6", "#E69F00")) == 1 and drawn.count("<circle") == 3
     assert drawn.count("<polygon") == 1 and "nan" not in drawn
+
+
+def test_the_axes_stay_within_the_picture_and_what_a_score_can_be():
+    drawn = Picture([], [Point(1, 0.9, 0.8, 1.02), Point(20_000, 0.95, math.nan, math.nan)], "accuracy").__html__()
+    assert "1.000" in words(drawn) and "1.020" not in words(drawn) and "nan" not in drawn
+    (at,) = re.findall(r'<text x="([\d.]+)"[^>]*>20,000<', drawn)
+    assert float(at) + 3 * 6 <= 380
 
 
 def test_names_are_text_and_numbers_are_there_to_be_saved():

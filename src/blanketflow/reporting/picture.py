@@ -10,7 +10,7 @@ import io
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -281,7 +281,9 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _scores(of: Picture) -> Markup | None:
     """Return the score by number of features: band, references as dashed lines, and the kept set as the large point."""
-    points = sorted((p for p in of.points if math.isfinite(p.score)), key=lambda p: p.size)
+    best = 1.0 if of.metric in _ONE else math.inf  # an interval may go beyond what a score can be
+    points = [replace(p, high=min(p.high, best)) for p in of.points if math.isfinite(p.score)]
+    points.sort(key=lambda p: p.size)
     if not points:
         return None
     name = metric_name(of.metric)
@@ -325,7 +327,8 @@ def _scores(of: Picture) -> Markup | None:
     every, last = math.ceil(len(sizes) * 30 / (_WIDTH - _LEFT)), -math.inf
     for place, size in enumerate(sizes):
         if place % every == 0 and x(size) - last > 24:
-            parts.append(_text(x(size), _HEIGHT - _BOTTOM + 18, number(size, 1), "middle"))
+            half = len(number(size, 1)) * _LETTER / 2
+            parts.append(_text(min(x(size), _WIDTH - half), _HEIGHT - _BOTTOM + 18, number(size, 1), "middle"))
             last = x(size)
     bands = "band" if of.is_curve else "lines"
     said = f"number of features; orange: kept{f'; {bands}: 95 % interval' if band else ''}"
