@@ -78,14 +78,14 @@ test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debia
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
 
 test-faults: setup-test ## stop runs by signals at 50 random moments; make test-all does it at three
-	BLANKETFLOW_MOMENTS=50 $(BIN)/python -m pytest tests/faults
+	BLANKETFLOW_MOMENTS=50 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/faults
 
 test-versions: setup-test ## the same results with the oldest and newest packages that are allowed, and on an older processor
 	$(BIN)/python tests/versions/compare.py
 
 fuzz: setup-test ## search for MINUTES=60 for input that breaks readers or calls; then 2,000 histories of a folder of results
 	$(BIN)/python tests/fuzz/search.py --minutes $(MINUTES)
-	BLANKETFLOW_SEQUENCES=2000 $(PYTEST) tests/unit/test_up_to_date.py
+	BLANKETFLOW_SEQUENCES=2000 $(PYTEST) -o faulthandler_timeout=0 tests/unit/test_up_to_date.py
 
 soak: setup-test ## 200 small runs one after the other, then one of 5,000 jobs: memory, open files, files left behind
 	$(BIN)/python tests/soak/soak.py
