@@ -25,7 +25,7 @@ _SIGNS = {1.0: "+", -1.0: "\N{MINUS SIGN}", 0.0: "0"}
 class Drift:
     """A sentence on what drifted, and a table of the answer's features by periods; `rises` is what a + stands for.
 
-    `is_large` tells whether a feature drifted much, or changed its sign.
+    `is_large` tells whether a feature drifted much, or changed its sign; `limits` are of moderate and large shifts.
     """
 
     dataset: str
@@ -35,6 +35,7 @@ class Drift:
     table: Table
     rises: str = ""
     n_more: int = 0
+    limits: tuple[float, float] = (MODERATE, LARGE)
 
 
 def drift(run: Run, dataset: str) -> Drift | None:

@@ -22,7 +22,10 @@ DRIFT = rows_of(
     start=Column("string", "its first time"),
     end=Column("string", "its last time"),
     n_rows=Column("int64", "its rows"),
-    psi=Column("double", "population stability index against period 1; from 0.1 on moderate, from 0.25 on large"),
+    psi=Column(
+        "double",
+        f"population stability index against period 1; from {MODERATE} on moderate, from {LARGE} on large",
+    ),
     by_chance=Column("double", "what PSI exceeds once in 20 times if nothing changed; null for period 1"),
     sign=Column(
         "double",
