@@ -5,7 +5,7 @@ import pytest
 
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, SparseValues, Table
-from blanketflow.models.encode import design
+from blanketflow.models.encode import design, moderate
 
 
 def table():
@@ -44,6 +44,20 @@ def test_parts_of_a_table_have_the_same_columns():
 def test_a_missing_cell_is_refused_by_name(column):
     with pytest.raises(DataError, match="'site' has missing cells"):
         design(Table([column]))
+
+
+def test_numbers_far_from_all_others_are_clipped_in_rows_to_learn_from_and_to_predict():
+    # Of -10 .. 10 and 9,999 the upper median is 1, and nine tenths of the 21 others are within 10 of it: 1 + 10 * 10.
+    numbers = np.array([*range(-10, 11), 9999.0])
+    rare = np.repeat([0.0, 1.0], [21, 1])
+    taught = Table([Column("size", "numeric", numbers), Column("rare", "numeric", rare)])
+    size, flag = moderate(taught).columns
+    assert size.values.tolist() == [*range(-10, 11), 101.0]
+    assert flag is taught["rare"]
+    asked = Table([Column("size", "numeric", np.array([-1e9, 50.0])), Column("rare", "numeric", np.array([1.0, 1e9]))])
+    size, flag = moderate(asked, fitted_on=taught).columns
+    assert size.values.tolist() == [-99.0, 50.0]
+    assert flag.values.tolist() == [1.0, 10.0]
 
 
 def test_no_columns():

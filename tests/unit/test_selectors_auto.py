@@ -47,6 +47,17 @@ def test_what_is_planted_is_kept():
         assert not found.verdict_["left_out"]
 
 
+@pytest.mark.parametrize("at", ["x0", "x5", "y"])
+def test_one_slip_hides_no_feature_and_spoils_no_score(at):
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame(rng.normal(size=(300, 8)), columns=[f"x{j}" for j in range(8)])
+    rows["y"] = rows.x0 + rows.x1 + rng.normal(size=300)
+    rows.loc[5, at] = 1e6
+    answer = bf.select(rows.drop(columns="y"), rows.y)
+    assert set(answer.features) == {"x0", "x1"}
+    assert (answer.scores[["chosen", "all"]] > 0.2).all(axis=None)
+
+
 def test_no_feature_is_an_answer():
     """Whether a feature is 1 does not depend on the target: in every one of its four combinations half is 1."""
     rows = np.arange(240)

@@ -182,3 +182,29 @@ def is_rounded_away(column: Column) -> bool:
     if high / 2 - low / 2 > 2 * SMALLEST_SPREAD * np.sqrt(len(values)) * max(abs(low), abs(high)):
         return False
     return not standardised(values[np.newaxis]).any()
+
+
+#: Numbers are far from the others beyond this many times the distance from the median within which nine tenths are of
+#: those that differ from it: 16 standard deviations of normal numbers.
+FAR, NEAR_SHARE = 10.0, 0.9
+
+
+def usual_range(values: np.ndarray) -> tuple[float, float]:
+    """Return the limits beyond which numbers, (n,), are far from all others, without missing ones; infinite for none.
+
+    >>> usual_range(np.array([*range(20), 5000.0]))
+    (-90.0, 110.0)
+    >>> usual_range(np.repeat([0.0, 1.0], [99, 1]))
+    (-10.0, 10.0)
+    """
+    if not len(values):
+        return -np.inf, np.inf
+    middle = float(np.partition(values, len(values) // 2)[len(values) // 2])
+    with np.errstate(over="ignore"):
+        far = np.abs(values - middle)
+    far = far[far > 0]
+    if not len(far):
+        return -np.inf, np.inf
+    at = int(NEAR_SHARE * len(far))
+    reach = FAR * float(np.partition(far, at)[at])
+    return middle - reach, middle + reach

@@ -1,17 +1,20 @@
 """Encodes a table as a float matrix for models, with a block of columns per feature.
 
-Huge and tiny numbers are scaled first, because trees store them in single precision and scalers square them.
+Huge and tiny numbers are scaled first, because trees store them in single precision and scalers square them. Numbers
+far from all others are clipped, because one such cell, often a slip, would decide a linear model and its score.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL
+from ..core.cards import CATEGORICAL, NUMERIC
 from ..core.errors import DataError
+from ..core.numerics import usual_range
 from ..core.table import Column, Table
 
 #: Columns whose largest absolute value is within 2^-64 .. 2^64 are not changed.
@@ -67,26 +70,24 @@ def _is_one_hot(column: Column) -> bool:
 
 
 def moderate(table: Table, fitted_on: Table | None = None) -> Table:
-    """Return a table with columns of huge or tiny numbers multiplied by a power of two; no cell may be missing.
+    """Return a table with columns of huge or tiny numbers multiplied by a power of two, and numbers far from all others
+    clipped to `usual_range`; no cell may be missing.
 
-    The powers are those of the training rows `fitted_on`, by default the table. Values beyond single precision are
-    clipped.
+    The powers and the ranges are those of the training rows `fitted_on`, by default the table.
 
     >>> table = Table([Column("a", "numeric", np.array([2.0, 1.0])), Column("b", "numeric", np.array([2e300, 1e300]))])
     >>> a, b = moderate(table).columns
     >>> a is table["a"], bool(b.values[0] == 2 * b.values[1]), bool(b.values[0] < 1)
     (True, True, True)
     """
-    powers = [_exponent(column) for column in (table if fitted_on is None else fitted_on).columns]
-    is_whole = fitted_on is None or fitted_on is table
-    if not any(powers) and (is_whole or not any(map(_is_beyond, table.columns))):
-        return table
-    return Table([_scaled(column, power) for column, power in zip(table.columns, powers, strict=True)])
+    taught = zip(table.columns, (table if fitted_on is None else fitted_on).columns, strict=True)
+    columns = [_scaled(own, _exponent(column), _limits(column)) for own, column in taught]
+    return table if all(map(is_, columns, table.columns)) else Table(columns)
 
 
 def moderated(column: Column) -> np.ndarray:
-    """Return the numbers of one column, scaled as by `moderate`, float64 of shape (n,)."""
-    return _scaled(column, _exponent(column)).numbers()
+    """Return the numbers of one column, such as a target, scaled as by `moderate`, float64 of shape (n,)."""
+    return _scaled(column, _exponent(column), (-np.inf, np.inf)).numbers()
 
 
 def _largest(column: Column) -> float:
@@ -102,15 +103,21 @@ def _exponent(column: Column) -> int:
     return power if abs(power) > USUAL else 0
 
 
-def _is_beyond(column: Column) -> bool:
-    return _largest(column) > LARGEST
+def _limits(column: Column) -> tuple[float, float]:
+    """Return the limits beyond which the numbers of a column are clipped, infinite ones if it has no numbers."""
+    return usual_range(column.numbers()) if column.kind == NUMERIC else (-np.inf, np.inf)
 
 
-def _scaled(column: Column, power: int) -> Column:
-    if not power and not _is_beyond(column):
+def _scaled(column: Column, power: int, limits: tuple[float, float]) -> Column:
+    """Return a column within limits, divided by a power of two; the column itself if that changes nothing."""
+    if column.kind == CATEGORICAL:
+        return column
+    values = column.numbers()
+    low, high = limits if power else np.clip(limits, -LARGEST, LARGEST)
+    if not power and low <= values.min(initial=np.inf) and values.max(initial=-np.inf) <= high:
         return column
     with np.errstate(over="ignore"):  # in rows that did not determine the power
-        values = np.ldexp(column.numbers(), -power)
+        values = np.ldexp(np.clip(values, low, high), -power)
     return replace(column, values=np.clip(values, -LARGEST, LARGEST))
 
 
