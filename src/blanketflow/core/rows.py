@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from .column import Column
 from .errors import DataError
 from .parameters import Parameter
 from .seeds import derive_rng, derive_seed
@@ -54,6 +57,75 @@ def numbers_of(groups: np.ndarray) -> np.ndarray:
     if not numbers.any():
         raise DataError("rows are held out by groups, and all are of one group. Give more groups, or none.")
     return numbers
+
+
+#: Rows are repeated if at least this share equals an earlier row, ...
+REPEATED = 0.02
+#: ... at least this share of the distinct rows differs from all others in one half of the columns already, ...
+TOLD_APART = 0.9
+#: ... and at least so many rows, and this share of all, are distinct. Fewer may be equal by chance.
+FEWEST_DISTINCT, DISTINCT = 20, 0.1
+#: The most cells in which equal rows are looked for.
+MOST_COMPARED = 2**26
+
+
+def repeats(columns: Iterable[Column], n_rows: int) -> np.ndarray | None:
+    """Return numbers of rows, (n,), equal for rows that are equal in all columns; None if no row is entered twice.
+
+    Rows of few values are equal by chance. They are taken for repeated only if half of the columns tells nearly all
+    distinct rows apart, so that a coincidence of all columns is out of the question. Most tables are told apart by few
+    columns, and no more are read.
+
+    >>> size = Column("size", "numeric", np.tile(np.linspace(0, 1, 50), 2))
+    >>> repeats([size], 100)[[0, 50, 1]].tolist(), repeats([size.take(np.arange(50))], 50)
+    ([0, 0, 1], None)
+    >>> repeats([Column("flag", "numeric", np.tile([0.0, 1.0], 50))], 100) is None
+    True
+    """
+    if n_rows < FEWEST_DISTINCT:
+        return None
+    halves, most = np.zeros((2, n_rows), dtype=np.uint64), MOST_COMPARED // n_rows
+    for at, column in enumerate(columns):
+        if at >= most:
+            return None
+        halves[at % 2] = _mixed(halves[at % 2], column.numbers())
+        if not at & (at + 1) and len(np.unique(_both(halves))) == n_rows:  # after 1, 2, 4, 8, ... columns
+            return None
+    _, first, numbers = np.unique(_both(halves), return_index=True, return_inverse=True)
+    n_distinct = len(first)
+    if n_rows - n_distinct < REPEATED * n_rows or n_distinct < max(FEWEST_DISTINCT, DISTINCT * n_rows):
+        return None
+    alone = [np.count_nonzero(np.unique(half[first], return_counts=True)[1] == 1) for half in halves]
+    return np.argsort(np.argsort(first))[numbers] if max(alone) >= TOLD_APART * n_distinct else None
+
+
+def _mixed(hashes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return hashes of rows, uint64 (n,), with the numbers of one more column."""
+    numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 equals 0.0
+    numbers[np.isnan(numbers)] = np.nan
+    hashes = (hashes ^ numbers.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    return (hashes ^ (hashes >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+
+
+def _both(halves: np.ndarray) -> np.ndarray:
+    return halves[0] ^ (halves[1] >> np.uint64(7)) ^ (halves[1] << np.uint64(57))
+
+
+#: What is said of repeated rows where they are found.
+REPEATS_TOLD = "kept together where rows are held out, but tests and models count each: keep each once if entered twice"
+
+
+def repeats_told(numbers: np.ndarray | None) -> str:
+    """Return a note on repeated rows; empty if there are none.
+
+    >>> repeats_told(np.array([0, 1, 0]))[:40]
+    '1 of 3 rows equals an earlier one and is'
+    """
+    if numbers is None:
+        return ""
+    n_equal = len(numbers) - len(np.unique(numbers))
+    equal = "equals an earlier one and is" if n_equal == 1 else "equal earlier ones and are"
+    return f"{n_equal:,} of {len(numbers):,} rows {equal} {REPEATS_TOLD}"
 
 
 #: The key of a data set, and the argument of a selector class.

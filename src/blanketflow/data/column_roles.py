@@ -17,7 +17,7 @@ from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.mapped_file import kept_like
 from ..core.parameters import size_in_bytes
 from ..core.printable import listed
-from ..core.rows import MOST_GROUPS
+from ..core.rows import MOST_GROUPS, repeats, repeats_told
 from ..core.table import SAMPLING, Column, Design, Table, labelled, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, asked_task, infer_task, target_column
 from ..targets import checked_target, get_target_kind
@@ -256,8 +256,11 @@ def assemble(
         numbers, labels = _numbered_groups(name, "groups", columns[names.index(groups)].take(rows))
         where = "all splits" if spec.get("time") is None else "all inner folds"
         notes.append(f"rows of one {groups!r} stay together in {where}")
-    else:  # the copies of a row stay together
-        numbers = rows if spec.get("weights") is not None and shares is None else None
+    elif spec.get("weights") is not None:  # the copies of a row stay together
+        numbers = rows if shares is None else None
+    else:
+        numbers = repeats([*features.columns, y], len(rows))
+        notes += filter(None, [repeats_told(numbers)])
     times, has_dates = None, False
     if (time := spec.get("time")) is not None:
         times, has_dates = _times(name, columns[names.index(time)].take(rows))

@@ -12,6 +12,7 @@ from ..ci.base import CITest
 from ..core.column_checks import warn_of_row_order
 from ..core.convert import as_design, as_table, column_of_objects, labels_as_numbers, weighted_rows
 from ..core.errors import DataError
+from ..core.rows import repeats
 from ..core.table import Column, Design, Table, used_levels, with_used_levels
 from ..core.task import asked_task, infer_task, target_column
 from ..data.arrow_frames import as_frame
@@ -55,8 +56,9 @@ def rows_at_hand(
 ) -> tuple[Table, Column, np.ndarray | None, bool]:
     """Return features and target with rows repeated by their counts, group numbers, and whether any row was repeated.
 
-    Sampling weights and groups are the design of the features. With `drop`, incomplete rows are dropped first. Raises
-    `DataError` unless weights and groups are complete, one per row, and weights as declared.
+    Sampling weights and groups are the design of the features. Without them, rows that were entered twice are groups.
+    With `drop`, incomplete rows are dropped first. Raises `DataError` unless weights and groups are complete, one per
+    row, and weights as declared.
     """
     together = None if groups is None else labels_as_numbers(name, "groups", groups, features.n_rows)
     rows, shares = None, None
@@ -71,6 +73,8 @@ def rows_at_hand(
         features, target = with_used_levels(features.take(complete)), used_levels(target.take(complete))
         together = None if together is None else together[complete]
         rows = None if rows is None else place[rows][place[rows] >= 0]
+    if weights is None and groups is None:
+        together = repeats([*features.columns, target], features.n_rows)
     if rows is None or np.array_equal(rows, np.arange(features.n_rows)):
         return features, target, together, False
     if shares is not None:

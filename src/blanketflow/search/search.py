@@ -19,7 +19,7 @@ from ..core.messages import SILENT, Counts, Teller, with_warnings
 from ..core.parameters import Configurable
 from ..core.prior import NOTHING, PriorKnowledge
 from ..core.results import StandIn
-from ..core.rows import sample_told, sampled, searched_rows, seed_of_split, why_no_splits
+from ..core.rows import repeats_told, sample_told, sampled, searched_rows, seed_of_split, why_no_splits
 from ..core.seeds import DEFAULT_SEED, derive_seed
 from ..core.table import Column, Table, is_complex, with_used_levels
 from ..data.splits import rows_of_folds
@@ -381,6 +381,7 @@ class Search:
         table = described(sample.features, sample.target) if is_named and target is not None else None
         said = {
             **{f"table {at}": note for at, note in enumerate(sample.notes)},
+            "repeats": repeats_told(sample.groups) if design is None and not sample.are_counted else "",
             **notes,
             **notes_on_p_values(
                 self.method, self.test, self.min_effect, found[0].marginal, n_groups, target, of, table

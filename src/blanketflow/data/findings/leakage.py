@@ -10,6 +10,7 @@ import numpy as np
 from ...core.cards import CATEGORICAL
 from ...core.column_checks import tokens
 from ...core.printable import listed
+from ...core.rows import repeats
 from ...core.table import Column
 from ..column_roles import RawTable
 from .finding import FEWEST_ROWS, Finding, most_related, n_rows_examined, some_rows
@@ -51,6 +52,8 @@ def _told(raw: RawTable) -> dict[str, float]:
     if n_rows < _FEWEST_ROWS:
         return {}
     rows = some_rows(n_rows, n_rows_examined(n_rows, len(raw.features)))
+    if (numbers := repeats([*raw.features.columns, raw.target], n_rows)) is not None:
+        rows = rows[np.unique(numbers[rows], return_index=True)[1]]  # else each row is told by its own copy
     target = raw.target.take(rows)
     columns = (raw.features.columns[at].take(rows) for at in most_related(raw))
     return {column.name: told_by(column, target) for column in columns}

@@ -13,6 +13,7 @@ from ...core.column_checks import FEWEST, bends_seen, identifier_kind, what_is_h
 from ...core.convert import MOST_WHOLE
 from ...core.numerics import is_rounded_away
 from ...core.printable import listed, printable
+from ...core.rows import REPEATS_TOLD, repeats
 from ...core.table import Column, effective_rows
 from ..column_roles import RawTable
 from ..columns import look, missing_by_column
@@ -182,10 +183,9 @@ def of_table(raw: RawTable, has_kind: bool) -> list[Finding]:
     if n_equal := n_equal_rows(raw):
         rows = "row equals" if n_equal == 1 else "rows equal"
         message = f"{n_equal:,} {rows} an earlier one in all columns"
-        advice = (
-            "If cases were entered twice, keep each once: equal rows in training and test parts make scores too good. "
-            "Where columns have few values, equal rows are to be expected."
-        )
+        advice = "Where columns have few values, equal rows are to be expected. Else, if entered twice, keep each once."
+        if repeats([*raw.features.columns, raw.target], n_rows) is not None:
+            advice = f"They are {REPEATS_TOLD}."
         found.append(Finding("equal-rows", (), message, advice))
     if bends := bends_seen(raw.features, raw.target):
         advice = (
