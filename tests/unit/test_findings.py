@@ -242,3 +242,41 @@ def test_equal_rows_are_counted():
     assert found.message.startswith("3 rows equal an earlier one")
     other = y[again] + np.r_[np.zeros(100), 1, 2, 3]  # the same features with another outcome
     assert told(raw({"x": x[again], "z": (x**2)[again]}, other, "regression"), "equal-rows") == []
+
+
+def test_numbers_far_from_all_others_are_named():
+    rng = np.random.default_rng(14)
+    x, y = rng.normal(size=(2, 200))
+    columns = {"x": np.r_[x[:-1], 1e6], "even": x, "flag": np.r_[np.zeros(198), 1, 1], "tails": x**3}
+    table = raw(columns, y, "regression")
+    (found,) = told(table, "far")
+    assert (found.columns, found.message) == (("x",), "x (1e+06) has numbers far from all others")
+
+
+def test_gaps_that_depend_on_the_target_are_told_from_gaps_by_chance():
+    rng = np.random.default_rng(15)
+    y, draws = rng.normal(size=600), rng.random((2, 600))
+    columns = {"told": np.where((y > 1) & (draws[0] < 0.8), np.nan, draws[0]), "chance": draws[1]}
+    columns["chance"][:120] = np.nan
+    for target, task in ((y, "regression"), ((y > 1).astype(int), "classification")):
+        found = told(raw(columns, target, task), "missing")
+        assert [one.columns for one in found if "depends on the target" in one.message] == [("told",)]
+
+
+def test_rows_that_follow_each_other_are_told_from_sorted_rows():
+    rng = np.random.default_rng(16)
+    x, walk = rng.normal(size=400), np.cumsum(rng.normal(size=400))
+    patches = np.repeat(rng.random(100) < 0.5, 4).astype(int)
+    for y, task, is_told in (
+        (walk, "regression", True),
+        (np.sort(walk), "regression", False),
+        (rng.permutation(walk), "regression", False),
+        (np.repeat([0, 1], 200), "classification", False),
+        (patches, "classification", False),
+        ((np.sin(np.arange(400) / 4) > 0).astype(int), "classification", True),
+    ):
+        found = told(raw({"x": x}, y, task), "row-order")
+        assert bool(found) == is_told, (y[:5], found)
+    assert in_lines([one.as_dict() for one in told(raw({"x": x}, walk, "regression"), "row-order")]) == [
+        "look at the table first: neighbouring rows that are alike (y). blanketflow inspect says why"
+    ]

@@ -20,7 +20,17 @@ FEW_OF_A_CLASS = 10
 #: Columns of one finding that a card stores.
 _KEPT = 50
 #: The kinds after which scores or names may mean something else than they seem to, the most serious first.
-SERIOUS = ("follow-up", "leakage", "identifier", "near-copy", "duplicate", "rounding", "number", "suspected-marker")
+SERIOUS = (
+    "follow-up",
+    "leakage",
+    "identifier",
+    "near-copy",
+    "duplicate",
+    "rounding",
+    "number",
+    "suspected-marker",
+    "row-order",
+)
 #: What they are called.
 IN_WORDS = {
     "follow-up": "follow-up times",
@@ -34,6 +44,8 @@ IN_WORDS = {
     "suspected-marker": "cells that may be missing",
     "few-rows": "small classes or few events",
     "weights": "unequal weights",
+    "row-order": "neighbouring rows that are alike",
+    "far": "numbers far from all others",
 }
 
 
@@ -42,9 +54,9 @@ class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
     `kind` is ``follow-up``, ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``,
-    ``group``, ``code``, ``constant``, ``rounding``, ``duplicate``, ``equal-rows``, ``missing``, ``missing-marker``,
-    ``suspected-marker``, ``below-detection``, ``above-detection``, ``few-rows``, ``imbalance``, ``bent``, ``weights``,
-    ``wide``, ``reading`` or ``note``.
+    ``group``, ``code``, ``constant``, ``rounding``, ``far``, ``duplicate``, ``equal-rows``, ``row-order``, ``missing``,
+    ``missing-marker``, ``suspected-marker``, ``below-detection``, ``above-detection``, ``few-rows``, ``imbalance``,
+    ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER
+from ...core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
 from ...core.column_checks import FEWEST, bends_seen, identifier_kind, what_is_held
 from ...core.convert import MOST_WHOLE
-from ...core.numerics import is_rounded_away
+from ...core.numerics import is_rounded_away, standardised, usual_range
 from ...core.printable import listed, printable
 from ...core.rows import REPEATS_TOLD, repeats
 from ...core.table import Column, effective_rows
@@ -19,7 +19,7 @@ from ..column_roles import RawTable
 from ..columns import look, missing_by_column
 from ..columns_of_text import is_number
 from ..missing_markers import listed_markers, texts_found, way_out
-from .finding import FEW_OF_A_CLASS, MOST_COLUMNS, Finding, n_rows_examined
+from .finding import FEW_OF_A_CLASS, MOST_COLUMNS, Finding, n_rows_examined, some_rows
 from .repeated_measures import named_group
 
 #: A column with a larger share of missing cells is mostly imputed.
@@ -121,19 +121,62 @@ def of_gaps(raw: RawTable) -> list[Finding]:
     if mostly:
         message = f"{listed(mostly)} {_verb(mostly, 'lack')} more than half of the cells"
         found.append(Finding("missing", mostly, message, "Consider dropping them."))
+    if telling := _gaps_that_tell(raw, gaps[:MOST_COLUMNS]):
+        message = f"whether {listed(telling)} {_verb(telling, 'are', 'is')} missing depends on the target"
+        advice = "If cells are missing because of the target, such as a test that only the ill had, drop the column."
+        found.append(Finding("missing", telling, message, advice))
     return found
+
+
+#: Gaps depend on the target if they share this correlation with it, by ranks, and this chi-squared statistic.
+GAPS_TELL, CLEARLY = 0.2, 20.0
+
+
+def _gaps_that_tell(raw: RawTable, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns where the ranks of the target, or the share of one of its classes, differ where cells are
+    missing.
+    """
+    rows = some_rows(raw.features.n_rows, n_rows_examined(raw.features.n_rows, len(raw.features)))
+    target = raw.target.take(rows)
+    is_class = target.kind == CATEGORICAL
+    parts = target.numbers() == np.arange(len(target.levels))[:, None] if is_class else _ranks(target.numbers())[None]
+    parts, least = standardised(parts.astype(np.float64)), max(GAPS_TELL, (CLEARLY / len(rows)) ** 0.5)
+    gaps = ((name, standardised(raw.features[name].take(rows).missing()[None].astype(np.float64))) for name in names)
+    return tuple(name for name, own in gaps if np.abs(parts @ own.T).max() > least)
+
+
+def _ranks(numbers: np.ndarray) -> np.ndarray:
+    """Return mean ranks, (n,)."""
+    codes, counts = np.unique(numbers, return_inverse=True, return_counts=True)[1:]
+    return (np.cumsum(counts) - (counts - 1) / 2)[codes]
 
 
 def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     """Return the columns whose variation rounding has destroyed."""
     whole = [c for c in [raw.target, *columns] if not c.n_missing() and not c.n_infinite()]
     names = tuple(column.name for column in whole if is_rounded_away(column))
-    if not names:
-        return []
-    vary = _verb(names, "vary", "varies")
-    message = f"{listed(names)} {vary} by less than 90 times the distance between floats of their size"
-    advice = "Rounding has destroyed them. Subtract the offset before the numbers are written, or drop them."
-    return [Finding("rounding", names, message, advice)]
+    found = []
+    if names:
+        vary = _verb(names, "vary", "varies")
+        message = f"{listed(names)} {vary} by less than 90 times the distance between floats of their size"
+        advice = "Rounding has destroyed them. Subtract the offset before the numbers are written, or drop them."
+        found.append(Finding("rounding", names, message, advice))
+    named = (c for c in [raw.target, *columns] if c.kind == NUMERIC and c.name not in {*raw.suspected.cells, *names})
+    if far := {column.name: numbers for column in named if (numbers := _far_numbers(column))}:
+        shown = [f"{name} ({', '.join(f'{value:g}' for value in far[name])})" for name in far]
+        message = f"{listed(shown)} {_verb(shown, 'have', 'has')} numbers far from all others"
+        advice = "Correct slips, or leave their cells empty. Models clip such numbers; correlations (fisher-z) do not."
+        found.append(Finding("far", tuple(far), message, advice))
+    return found
+
+
+def _far_numbers(column: Column, most: int = 3) -> list[float]:
+    """Return the numbers beyond `usual_range`, without equal ones, the farthest first, at most `most`."""
+    values = column.numbers()
+    values = values[np.isfinite(values)]
+    low, high = usual_range(values)
+    beyond = np.unique(values[(values < low) | (values > high)])
+    return beyond[np.argsort(-np.abs(beyond - (low + high) / 2), kind="stable")][:most].tolist()
 
 
 def of_markers(raw: RawTable) -> list[Finding]:
@@ -187,6 +230,13 @@ def of_table(raw: RawTable, has_kind: bool) -> list[Finding]:
         if repeats([*raw.features.columns, raw.target], n_rows) is not None:
             advice = f"They are {REPEATS_TOLD}."
         found.append(Finding("equal-rows", (), message, advice))
+    if (alike := likeness_of_neighbours(raw.target)) > ALIKE:
+        message = f"neighbouring rows have similar {raw.target.name} (rank correlation {alike:.2f})"
+        advice = (
+            "Rows held out at random then have neighbours among the others, which makes scores too good. If rows are "
+            "in order of time, name their time and judge later rows by earlier ones (docs/rows.md)."
+        )
+        found.append(Finding("row-order", (raw.target.name,), printable(message), advice))
     if bends := bends_seen(raw.features, raw.target):
         advice = (
             "Correlations miss or mistake such relations. ci_test: spline follows them; auto takes it where it is fast "
@@ -222,6 +272,24 @@ def n_equal_rows(raw: RawTable) -> int:
         if places.max() == n - 1:
             return 0
     return n - int(places.max()) - 1
+
+
+#: Neighbouring rows are alike from this rank correlation on, unless the rows are sorted: if the target turns less often
+#: than once in this many rows.
+ALIKE, TURNS = 0.8, 20
+#: The fewest rows whose order is looked at, and the most.
+FEWEST_ORDERED, MOST_ORDERED = 30, 100_000
+
+
+def likeness_of_neighbours(target: Column) -> float:
+    """Return the rank correlation of the target in neighbouring rows, 0 if the rows are sorted by it, or are few."""
+    ranks = _ranks(target.numbers()[:MOST_ORDERED])
+    steps = np.sign(np.diff(ranks))
+    steps = steps[steps != 0]
+    if len(ranks) < FEWEST_ORDERED or np.count_nonzero(np.diff(steps)) < len(ranks) / TURNS:
+        return 0.0
+    first, second = standardised(np.stack([ranks[:-1], ranks[1:]]))
+    return float(first @ second)
 
 
 def class_counts(raw: RawTable) -> dict[str, int]:
