@@ -47,13 +47,26 @@ def test_what_is_planted_is_kept():
         assert not found.verdict_["left_out"]
 
 
-@pytest.mark.parametrize("at", ["x0", "x5", "y"])
-def test_one_slip_hides_no_feature_and_spoils_no_score(at):
+def with_a_slip(at):
     rng = np.random.default_rng(3)
     rows = pd.DataFrame(rng.normal(size=(300, 8)), columns=[f"x{j}" for j in range(8)])
     rows["y"] = rows.x0 + rows.x1 + rng.normal(size=300)
     rows.loc[5, at] = 1e6
-    answer = bf.select(rows.drop(columns="y"), rows.y)
+    return rows.drop(columns="y"), rows.y
+
+
+@pytest.mark.parametrize("at", ["x0", "x5", "y"])
+@pytest.mark.parametrize("method", ["discover", "ipss", "stability-selection", "hiton-mb"])
+def test_one_slip_hides_no_feature_from_other_methods(method, at):
+    X, y = with_a_slip(at)
+    found = bf.get_selector(method).fit(X, y)
+    assert {"x0", "x1"} <= set(found.selected_features_)
+    assert ("1 number of y far from all others is clipped" in " ".join(found.notes_)) == (at == "y")
+
+
+@pytest.mark.parametrize("at", ["x0", "x5", "y"])
+def test_one_slip_hides_no_feature_and_spoils_no_score(at):
+    answer = bf.select(*with_a_slip(at))
     assert set(answer.features) == {"x0", "x1"}
     assert (answer.scores[["chosen", "all"]] > 0.2).all(axis=None)
 

@@ -34,7 +34,7 @@ from ..selectors.compatibility import (
     why_no_weights,
 )
 from ..selectors.external import External
-from ..targets import as_read, size_of
+from ..targets import as_read, clipped_told, size_of
 from .aggregate import Aggregate, aggregate, check_rule
 from .confirmation import Confirmation, are_signed, combined, confirm_members, result_columns, selected_again
 from .run_fold import fold_seed, run_fold
@@ -381,6 +381,7 @@ class Search:
         table = described(sample.features, sample.target) if is_named and target is not None else None
         said = {
             **{f"table {at}": note for at, note in enumerate(sample.notes)},
+            "clipped": clipped_told(sample.target),
             "repeats": repeats_told(sample.groups) if design is None and not sample.are_counted else "",
             **notes,
             **notes_on_p_values(

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.cards import NUMERIC, REGRESSION, Card, is_further_kind
 from ..core.column import Column, TargetColumn
 from ..core.errors import ConfigError
+from ..core.numerics import usual_range
 from ..core.printable import listed
 from ..core.registry import look_up
 from .base import NullModel, TargetKind
@@ -21,6 +22,8 @@ __all__ = [
     "as_numbers",
     "as_read",
     "checked_target",
+    "clipped",
+    "clipped_told",
     "get_target_kind",
     "knows_clusters",
     "size_of",
@@ -119,7 +122,37 @@ def few_in_words(name: str, kind: str, size: float, n_rows: int, of: str = "") -
 
 
 def as_read(target: Column, card: Card | None) -> Column:
-    """Return a target as a test or method with this card reads it: `as_numbers` if it knows numbers only."""
-    if card is None or not isinstance(target, TargetColumn) or card.accepts(target.target_kind):
+    """Return a target as a test or method with this card reads it: `as_numbers` if it knows numbers only.
+
+    Of plain numbers, those far from all others are clipped: one slip would hide all features. What is independent of
+    the target is independent of the clipped one.
+    """
+    if not isinstance(target, TargetColumn):
+        return clipped(target)
+    if card is None or card.accepts(target.target_kind):
         return target
     return as_numbers(target) if REGRESSION in card.tasks else target
+
+
+def clipped(target: Column) -> Column:
+    """Return a target of plain numbers within `usual_range`, others as they are.
+
+    >>> float(clipped(Column("y", NUMERIC, np.array([*range(20), 5000.0]))).values.max())
+    110.0
+    """
+    if target.kind != NUMERIC or isinstance(target, TargetColumn):
+        return target
+    values = target.numbers()
+    within = np.clip(values, *usual_range(values))
+    return target if np.array_equal(within, values) else replace(target, values=within)
+
+
+def clipped_told(target: Column) -> str:
+    """Return a note on the numbers of a target that are clipped; empty if none is."""
+    if (own := clipped(target)) is target:
+        return ""
+    within = own.numbers()
+    n_clipped = int(np.count_nonzero(target.numbers() != within))
+    numbers = "1 number" if n_clipped == 1 else f"{n_clipped:,} numbers"
+    read = f"{within.min():g} .. {within.max():g}"
+    return f"{numbers} of {target.name} far from all others {'is' if n_clipped == 1 else 'are'} clipped, to {read}"

@@ -165,7 +165,10 @@ def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     if far := {column.name: numbers for column in named if (numbers := _far_numbers(column))}:
         shown = [f"{name} ({', '.join(f'{value:g}' for value in far[name])})" for name in far]
         message = f"{listed(shown)} {_verb(shown, 'have', 'has')} numbers far from all others"
-        advice = "Correct slips, or leave their cells empty. Models clip such numbers; correlations (fisher-z) do not."
+        advice = (
+            "Correct slips, or leave their cells empty. Searches clip the target, and models clip features; "
+            "correlations (fisher-z) do not."
+        )
         found.append(Finding("far", tuple(far), message, advice))
     return found
 
