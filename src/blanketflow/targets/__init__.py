@@ -140,7 +140,8 @@ def clipped(target: Column) -> Column:
     >>> float(clipped(Column("y", NUMERIC, np.array([*range(20), 5000.0]))).values.max())
     110.0
     """
-    if target.kind != NUMERIC or isinstance(target, TargetColumn):
+    is_plain = target.kind == NUMERIC and not isinstance(target, TargetColumn)
+    if not is_plain or not isinstance(target.values, np.ndarray):  # sums of products have no numbers
         return target
     values = target.numbers()
     within = np.clip(values, *usual_range(values))
