@@ -133,6 +133,68 @@ def by_default(path, selector, ci_test, monkeypatch, **keys):
     return on_rows, select(spec, selector, ci_test, 1)
 
 
+@pytest.fixture(scope="module")
+def texts(labels, tmp_path_factory):
+    """The same as texts, plain and coded: with labels in a group of rows only, unused ones, and marks."""
+    frame = pd.read_parquet(labels).astype({"a": str, "b": str, "c": str, "copy": str, "t": str})
+    frame["c"] = frame["c"].where(frame.index != 11_990, "-")
+    frame["t"] = pd.Categorical("class " + frame["t"], ["class 9", *(f"class {at}" for at in range(4))])
+    frame["copy"] = pd.Categorical(frame["copy"], [*"3210"])
+    path = tmp_path_factory.mktemp("data") / "texts.parquet"
+    frame.to_parquet(path, row_group_size=700)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("method", "ci_test"), [("hiton-mb", {"type": "g2"}), ("mrmr", {"type": "g2"}), ("hiton-mb", {})]
+)
+def test_a_large_table_of_texts_is_packed_with_the_answer_of_the_rows(texts, method, ci_test, monkeypatch):
+    on_rows, packed = by_default(texts, {"method": method}, ci_test, monkeypatch)
+    assert same(on_rows, packed) and any(row["stand_ins"] for row in packed.blanket)
+    assert packed.notes[0].startswith("rows were read in blocks, and packed codes kept: the table has 12,000 rows.")
+    assert packed.notes[1:] == on_rows.notes and any("cells that may be missing (c)" in note for note in on_rows.notes)
+
+
+@pytest.mark.parametrize(
+    "texts_of",
+    [
+        lambda at: f"{at % 12}%",  # numbers
+        lambda at: f"id {at}",  # more labels than a file states
+        lambda at: ["a", None][at % 2],
+    ],
+)
+@pytest.mark.parametrize("where", ["x", "t"])
+def test_texts_that_are_no_labels_are_read_as_rows(labels, tmp_path, texts_of, where, monkeypatch):
+    frame = pd.read_parquet(labels)
+    frame[where] = [*map(texts_of, range(len(frame)))]
+    frame.to_parquet(tmp_path / "texts.parquet", row_group_size=5000)
+    ask = {"method": "mrmr", "n_features": 2}, {"type": "g2"}
+    try:
+        on_rows, read = by_default(tmp_path / "texts.parquet", *ask, monkeypatch)
+    except DataError as error:
+        with pytest.raises(DataError, match=str(error).partition(":")[0]):
+            select({"path": str(tmp_path / "texts.parquet"), "target": "t"}, *ask, 1)
+    else:
+        assert same(on_rows, read) and not any(IN_BLOCKS in note for note in read.notes)
+
+
+def test_texts_that_look_alike_are_refused_at_any_size(labels, tmp_path, monkeypatch):
+    frame = pd.read_parquet(labels)
+    frame["x"] = ["a", "a\u200b"] * 6000
+    frame.to_parquet(tmp_path / "alike.parquet")
+    monkeypatch.setattr(rows_in_blocks, "PACKED_ROWS", 0)
+    with pytest.raises(DataError, match="look alike"):
+        select({"path": str(tmp_path / "alike.parquet"), "target": "t"}, {"method": "gs"}, {"type": "g2"}, 1)
+
+
+def test_texts_that_are_numbers_are_numbers_beyond_memory(path, tmp_path):
+    frame = pd.read_parquet(path)
+    frame["x"] = [f"{value:.1f} %" for value in frame["d"] + frame["t"]]
+    frame.to_parquet(tmp_path / "dressed.parquet")
+    on_rows, in_file = both(tmp_path / "dressed.parquet", {"method": "gs"}, {"type": "g2"}, task="classification")
+    assert same(on_rows, in_file) and not any(IN_BLOCKS in note for note in in_file.notes)
+
+
 @pytest.mark.parametrize("method", ["hiton-mb", "mrmr", "iamb"])
 @pytest.mark.parametrize("ci_test", [{"type": "g2"}, {"type": "g2", "bins": 12, "dof": "nominal"}])
 def test_a_large_table_of_labels_is_packed_with_the_answer_of_the_rows(labels, method, ci_test, monkeypatch):
@@ -151,14 +213,14 @@ def test_the_test_chosen_for_a_large_table_is_the_one_for_its_rows(labels, monke
     on_rows, packed = by_default(labels, {"method": "gs"}, {}, monkeypatch, drop=["c"])
     assert same(on_rows, packed) and packed.ci_test_reason and IN_BLOCKS in packed.notes[0]
     monkeypatch.undo()
-    on_rows, read = by_default(labels, {"method": "gs"}, {}, monkeypatch)  # some values between 0 and 6 do not occur
-    assert same(on_rows, read) and not any(IN_BLOCKS in note for note in read.notes)
+    on_rows, packed = by_default(labels, {"method": "gs"}, {}, monkeypatch)  # some values between 0 and 4 do not occur
+    assert same(on_rows, packed) and IN_BLOCKS in packed.notes[0]
 
 
 @pytest.mark.parametrize(
     ("selector", "ci_test", "table"),
     [
-        ({"method": "gs"}, {"type": "g2"}, "path"),  # texts and numbers: the file does not state all levels
+        ({"method": "gs"}, {"type": "g2"}, "path"),  # numbers: the file does not state all levels
         ({"method": "gs"}, {"type": "chi2"}, "labels"),  # stand-ins need a test that measures information
         ({"method": "relief"}, {}, "labels"),
         ({"method": "gs", "folds": 2}, {"type": "g2"}, "labels"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,22 +94,31 @@ def features_as_stated(blocks: ParquetBlocks) -> tuple[Table, Column] | None:
 
     They tell what `choose_test` asks. None if the file does not state all levels, or the target has no classes.
     """
-    codings = [blocks.stated_coding(name, FEW_VALUES) for name in blocks.names[:-1]]
-    if None in codings or blocks.has_missing_target():
+    stated = [blocks.stated_coding(name, FEW_VALUES) for name in blocks.names[:-1]]
+    codings = [coding for coding in stated if coding is not None]
+    if len(codings) < len(stated) or blocks.has_missing_target():
         return None
-    levels = [(one, one.levels) for one in codings if one is not None]
-    longest, target = max(len(found) for _, found in levels), blocks.column(blocks.names[-1])
-    if target.kind != CATEGORICAL:
-        return None
-    cells = [np.array([*found, *found[-1:] * (longest - len(found))], dtype=np.int64) for _, found in levels]
-    columns = [Column(one.name, one.kind, values) for (one, _), values in zip(levels, cells, strict=True)]
-    return Table(columns), replace(target, values=np.zeros(longest, dtype=np.int32))
+    target = blocks.column(blocks.names[-1])
+    return _rows_of_levels(codings, target) if target.kind == CATEGORICAL else None
 
 
-def all_levels_occur(table: SummedTable) -> bool:
-    """Return whether all levels that a file states occur."""
+def features_that_occur(table: SummedTable) -> tuple[Table, Column]:
+    """Return the same with the levels that occur."""
     counts = table.statistics.counted_each([(name,) for name in table.names])
-    return all(of_one is not None and of_one.all() for of_one in counts)
+    codings = [
+        replace(one, levels=tuple(compress(one.levels, [] if n is None else n.tolist())))
+        for one, n in zip(table.statistics.agreement.codings, counts, strict=True)
+    ]
+    return _rows_of_levels(codings[:-1], table[table.names[-1]])
+
+
+def _rows_of_levels(codings: Sequence[Coding], target: Column) -> tuple[Table, Column]:
+    rows, columns = np.arange(max(coding.n_levels for coding in codings)), []
+    for one in codings:
+        at = np.minimum(rows, one.n_levels - 1)
+        is_label = one.kind == CATEGORICAL
+        columns.append(Column(one.name, one.kind, at if is_label else np.array(one.levels)[at], one.levels * is_label))
+    return Table(columns), replace(target, values=np.zeros(len(rows), dtype=np.int32))
 
 
 def _stated(blocks: ParquetBlocks, test: CITest) -> dict[str, Coding]:
@@ -117,7 +127,7 @@ def _stated(blocks: ParquetBlocks, test: CITest) -> dict[str, Coding]:
     return {name: coding for name, coding in found.items() if coding is not None}
 
 
-def _codings(blocks: RowBlocks, test: CITest, are_products: bool, stated: Mapping[str, Coding]) -> Iterator[Coding]:
+def _codings(blocks: ParquetBlocks, test: CITest, are_products: bool, stated: Mapping[str, Coding]) -> Iterator[Coding]:
     """Yield the coding of each column until one cannot be coded."""
     bins, binning = (1, None) if are_products else (test.options()["bins"], test.options()["binning"])
     for name in blocks.names:
@@ -125,7 +135,8 @@ def _codings(blocks: RowBlocks, test: CITest, are_products: bool, stated: Mappin
             yield stated[name]
             continue
         column = blocks.column(name)
-        if column.n_missing() or column.n_infinite() or test.supports(column):
+        is_other = column.kind == CATEGORICAL and not blocks.are_labels(column)
+        if is_other or column.n_missing() or column.n_infinite() or test.supports(column):
             return  # what reads the rows imputes, or says what is wrong
         coding = agreed_coding(column, bins, binning)
         if coding.n_levels > MOST_CODES:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .. import __version__
-from ..ci.choice import AUTO, Choice
+from ..ci.choice import AUTO, Choice, described
 from ..config.reading import checked_dataset, read_config
 from ..config.typed import Config
 from ..core.errors import ConfigError, RowsNeeded, shown
@@ -28,10 +28,12 @@ from ..data.findings import Finding, findings, in_lines
 from ..data.gene_sets import gene_sets_asked
 from ..data.missing_markers import markers_told
 from ..data.sources import read_source
+from ..data.suspected_cells import suspects_of
 from ..reporting.export import ExportedBlanket
 from ..reporting.formatting import fixed, metric_name, number, signed, some
 from ..search.sample import Sample
 from ..search.search import Outcome, Search
+from ..selectors.compatibility import why_p_values_mislead
 from ..selectors.judged.verdict import MOST_NAMED, rests_on_in_words
 from ..targets import get_target_kind
 from ..workflow.chosen_tests import with_chosen_tests
@@ -39,7 +41,7 @@ from ..workflow.peek import peek
 from ..workflow.plan import with_gene_sets
 from ..workflow.sharded import check_no_shards
 from ..workflow.suitability import MAX_ROWS_CHANGES_NOTHING
-from .rows_in_blocks import all_levels_occur, blocks_of_file, features_as_stated, kept_of_blocks
+from .rows_in_blocks import blocks_of_file, features_as_stated, features_that_occur, kept_of_blocks
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
 _SIGN = re.compile(r"[^\w\s~]").fullmatch
@@ -304,20 +306,24 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
     if is_chosen and not beyond:
         if (stated := features_as_stated(blocks)) is None:
             return None
-        search = search.with_test_for(*stated, blocks.n_rows)
+        asked, search = search, search.with_test_for(*stated, blocks.n_rows)
     elif is_chosen:
         # A look refuses what would unpack to too much, which matters only where the rows come into memory.
         looked = with_chosen_tests(config, {"table": peek("table", spec, seed)})
         told = looked.chosen_test("table", "selector")
         search = replace(search, test=looked.test("table", "selector"), choice=Choice(told.id, told.reason))
     table = kept_of_blocks(blocks, search.method, search.test, max_memory("table", spec), beyond)
-    if table is None or (is_chosen and not beyond and not all_levels_occur(table)):
+    if table is None:
         return None
+    if is_chosen and not beyond:  # levels that the file states may not occur
+        stated, search = search, asked.with_test_for(*features_that_occur(table), blocks.n_rows)
+        if search.test != stated.test:
+            return None
     agreement = table.statistics.agreement
     kept = "products" if table.statistics.cross_products else "packed codes"
     why, found_in_some = "the table is beyond max_memory. It was not looked through for findings", []
     if not beyond:
-        n_examined, found_in_some = min(SOME_ROWS, blocks.n_rows), _findings_in_some(table)
+        n_examined, found_in_some = min(SOME_ROWS, blocks.n_rows), _found_in_some(table, search)
         why = f"the table has {blocks.n_rows:,} rows. {n_examined:,} of them were looked through for findings"
     notes = (f"rows were read in blocks, and {kept} kept: {why}", *found_in_some)
     features = table.select(blocks.names[:-1])
@@ -331,14 +337,17 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
 SOME_ROWS = 2**15
 
 
-def _findings_in_some(table: SummedTable) -> list[str]:
-    """Return the findings in some rows of packed codes; which columns are constant is known of all rows."""
+def _found_in_some(table: SummedTable, search: Search) -> list[str]:
+    """Return what is noted of some rows of packed codes; which columns are constant is known of all rows."""
     *columns, target = table.statistics.some_rows(SOME_ROWS)
     varies = table.varying()[:-1]
     features = Table([column for column, is_kept in zip(columns, varies, strict=True) if is_kept])
     raw = with_findings(RawTable(features, target, infer_task(target, table.statistics.agreement.task)))
     constant = tuple(column.name for column, is_kept in zip(columns, varies, strict=True) if not is_kept)
-    return in_lines(map(Finding.as_dict, findings(replace(raw, constant=constant))), as_options=True)
+    raw = replace(raw, constant=constant, suspected=suspects_of([*columns, target]))
+    told = in_lines(map(Finding.as_dict, findings(raw)), as_options=True)
+    known = described(Table(columns), target) if search.choice is None else None
+    return [*told, *filter(None, [why_p_values_mislead(search.method, search.test, known, table.n_rows)])]
 
 
 def _searched_on_rows(

@@ -6,7 +6,8 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from functools import cached_property
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from ..ci.contingency.binning import BLOCK, cut_points
 from ..ci.contingency.packed_codes import PackedCodes, PackedTables
 from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, REGRESSION
 from ..core.errors import DataError, RowsNeeded
-from ..core.table import FEW_VALUES, Column, Table, used_levels
+from ..core.table import FEW_VALUES, Column, Table, column_of_codes, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, ROWS_PER_NUMERIC_CLASS, target_column
-from ..data.arrow import cell_bytes, columns_from_arrow
+from ..data.arrow import cell_bytes, columns_from_arrow, is_text
+from ..data.cell_meanings import with_meanings
 from ..data.column_roles import check_settings, feature_names, prepare_target, setting
+from ..data.formats.loaded import Loaded
 from .agreement import CROSS_PRODUCTS, PAIRS, TRIPLES, Agreement, Coding
 from .sufficient_statistics import Columns, CrossProducts, SufficientStatistics
 
@@ -271,6 +274,8 @@ def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:
 
 #: Rows of a block. Cross products are merged by block, which affects their last digits.
 BLOCK_ROWS = 2**16
+#: Most labels of a feature of which a file states all, in its dictionaries, which have room for no more than many.
+MOST_STATED = 2**10
 #: Keys of a data set whose Parquet file is read in blocks; with others the whole table is read.
 STREAMED = {"path", "target", "task", "drop", "format", "max_memory"}
 
@@ -340,26 +345,53 @@ class ParquetBlocks(RowBlocks):
         return prepare_target(self._name, self._spec, self._few_of_each(found))[0]
 
     def stated_coding(self, name: str, bins: int) -> Coding | None:
-        """Return the coding of a feature of few whole numbers by what the file states of it, without reading it.
+        """Return the coding of a feature of labels or few whole numbers by what the file states, without its cells.
 
-        None if the file does not state that no cell is missing and that few values are possible. Levels may be more
-        than those that occur.
+        None if the file does not state that no cell is missing and that few values are possible, or if the labels are
+        not read as they are. Levels may be more than those that occur.
         """
         import pyarrow as pa
 
         at = self._schema.get_field_index(name)
         kind = self._schema.field(at).type if at >= 0 and self._stated.num_columns == len(self._schema) else pa.null()
-        is_flag = pa.types.is_boolean(kind)
-        if not (is_flag or pa.types.is_integer(kind)):  # or the name is not that of one column
+        is_flag, is_label = pa.types.is_boolean(kind), is_text(kind, coded=True)
+        if not (is_flag or is_label or pa.types.is_integer(kind)):  # or the name is not that of one column
             return None
         groups = range(self._stated.num_row_groups)
         stated = [self._stated.row_group(group).column(at).statistics for group in groups]
-        if not all(one is not None and one.has_min_max and one.null_count == 0 for one in stated):
+        if not all(one is not None and (is_label or one.has_min_max) and one.null_count == 0 for one in stated):
             return None
+        if is_label:
+            return self._stated_labels.get(name)
         low, high = int(min(one.min for one in stated)), int(max(one.max for one in stated))
         if high - low >= (2 if is_flag else max(FEW_VALUES, bins)):
             return None
         return Coding(name, BOOLEAN if is_flag else INTEGER, tuple(range(low, high + 1)))
+
+    @cached_property
+    def _stated_labels(self) -> dict[str, Coding]:
+        """The codings of features of few labels, by the dictionaries of the row groups."""
+        import pyarrow as pa
+
+        groups = [self._stated.row_group(group) for group in range(self._stated.num_row_groups)]
+        texts = [at for at, field in enumerate(self._schema) if is_text(field.type, coded=True)]
+        are_coded = [at for at in texts if all(group.column(at).has_dictionary_page for group in groups)]
+        held = {name: {*()} for name in (self._schema.names[at] for at in are_coded) if name in self.names[:-1]}
+        for group in range(len(groups)):
+            names = [name for name, labels in held.items() if len(labels) <= MOST_STATED]
+            for batch in islice(self._batches(names, 1, [group]), 1) if names else ():
+                for column in self._table(names, pa.Table.from_batches([batch])).columns:
+                    held[column.name].update(column.levels)
+        few = {name: [*labels] for name, labels in held.items() if len(labels) <= MOST_STATED}
+        columns = [column_of_codes(name, np.arange(len(labels)), labels) for name, labels in few.items()]
+        return {one.name: Coding(one.name, CATEGORICAL, one.levels) for one in columns if self.are_labels(one)}
+
+    def are_labels(self, column: Column) -> bool:
+        """Return whether a column of labels is read as such: not as numbers, nor refused for labels that look alike."""
+        try:
+            return with_meanings(self._name, Loaded([column]), self._spec, "parquet").columns[0] is column
+        except DataError:
+            return False
 
     def has_missing_target(self) -> bool:
         """Return whether any cell of the target is missing."""
@@ -396,15 +428,18 @@ class ParquetBlocks(RowBlocks):
         if held:
             yield self._table(names, pa.Table.from_batches(held))
 
-    def _batches(self, names: Sequence[str]) -> Iterator[Any]:
+    def _batches(
+        self, names: Sequence[str], n_rows: int = BLOCK_ROWS, groups: Sequence[int] | None = None
+    ) -> Iterator[Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
             # Otherwise whole columns of the file are in memory at once.
             one_page = {"pre_buffer": False, "buffer_size": 2**20}
-            with pq.ParquetFile(self._path, page_checksum_verification=True, **one_page) as file:
-                yield from file.iter_batches(BLOCK_ROWS, columns=list(names))
+            coded = [field.name for field in self._schema if is_text(field.type)]
+            with pq.ParquetFile(self._path, read_dictionary=coded, page_checksum_verification=True, **one_page) as file:
+                yield from file.iter_batches(n_rows, row_groups=groups, columns=list(names))
         except (pa.ArrowException, OSError) as error:
             raise DataError(
                 f"{self._name}: {self._path} is not a readable Parquet file ({error}). Write it again."

@@ -28,7 +28,7 @@ def column_from_arrow(name: str, array: Any) -> Column:
     import pyarrow as pa
 
     kind = array.type
-    if _is_text(kind):
+    if is_text(kind):
         array = array.dictionary_encode()
         kind = array.type
     if pa.types.is_dictionary(kind):
@@ -98,7 +98,7 @@ def _columns(
         if not n_rows:
             raise DataError(f"{name}: {path} has no rows.")
         # Texts stay codes and levels: one long text in many rows takes no room in a file, but could take all memory.
-        texts = [field.name for field in schema if _is_text(field.type)]
+        texts = [field.name for field in schema if is_text(field.type)]
         with pq.ParquetFile(path, metadata=stated, read_dictionary=texts, page_checksum_verification=True) as file:
             if n_cells is not None and n_rows * width > n_cells:
                 batch = next(file.iter_batches(batch_size=max(20, n_cells // max(1, width))))
@@ -139,16 +139,18 @@ def _cell_bytes(kind: Any) -> int:
     """Return how many bytes a cell takes in memory: texts are codes of 4, decimals become floats of 8."""
     import pyarrow as pa
 
-    if _is_text(kind) or pa.types.is_dictionary(kind):
+    if is_text(kind) or pa.types.is_dictionary(kind):
         return 4
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return max(kind.bit_width // 8, 1) if pa.types.is_integer(kind) else 8
     return 1 if pa.types.is_boolean(kind) else 8
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any, coded: bool = False) -> bool:
+    """Return whether an Arrow type is of texts, or also of `coded` ones."""
     import pyarrow as pa
 
+    kind = kind.value_type if coded and pa.types.is_dictionary(kind) else kind
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
