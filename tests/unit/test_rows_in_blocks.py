@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blanketflow.api import rows_in_blocks
+from blanketflow.api import rows_in_blocks, select_command
 from blanketflow.api.select_command import select
 from blanketflow.ci.contingency.packed_codes import PackedCodes
 from blanketflow.core.errors import DataError
 from blanketflow.counts.counting import ParquetBlocks
+from blanketflow.data.sources import read_source
 
 IN_BLOCKS = "rows were read in blocks"
 
@@ -256,3 +257,52 @@ def test_packed_codes_are_unpacked_as_they_were(n_levels):
     packed.add((0, n_levels))
     packed.put(0, 0, codes)
     assert np.array_equal(packed.codes_of(np.arange(20_000))[0], codes)
+
+
+@pytest.mark.parametrize(
+    ("selector", "ci_test", "table"),
+    [
+        ({"method": "auto", "budget": {"rows": 250, "fits": 60}}, {}, "path"),
+        ({"method": "relief", "n_features": 3}, {}, "path"),
+        ({"method": "relief", "n_features": 3}, {}, "texts"),
+        ({"method": "gs"}, {"type": "spline"}, "path"),
+        ({"method": "relief", "n_features": 3, "target": "d"}, {}, "path"),
+    ],
+)
+def test_of_a_large_table_only_the_sample_is_read(selector, ci_test, table, monkeypatch, request):
+    keys = {"max_rows": 400, "target": selector.pop("target", "t")}
+    whole = []
+    monkeypatch.setattr(select_command, "read_source", lambda *_: whole.append(_) or read_source(*_))
+    on_rows, sampled = by_default(request.getfixturevalue(table), selector, ci_test, monkeypatch, **keys)
+    assert same(on_rows, sampled) and on_rows.blanket and len(whole) == 1
+    told = [note for note in sampled.notes if note.endswith("a sample stratified by the target (max_rows)")]
+    assert told == [f"400 of {on_rows.n_rows:,} rows were taken, a sample stratified by the target (max_rows)"]
+
+
+@pytest.mark.parametrize(("selector", "ci_test"), [({"method": "gs"}, {"type": "g2"}), ({"method": "gs"}, {})])
+def test_searches_that_take_all_rows_read_them_with_max_rows(labels, selector, ci_test, monkeypatch):
+    on_rows, read = by_default(labels, selector, ci_test, monkeypatch, max_rows=400)
+    assert same(on_rows, read) and on_rows.notes == read.notes
+
+
+def test_a_search_that_could_take_a_sample_says_so_of_many_rows(path, monkeypatch):
+    ask = {"path": str(path), "target": "t"}, {"method": "relief", "n_features": 3}, {}, 1
+    few = select(*ask)
+    monkeypatch.setattr(select_command, "PACKED_ROWS", 2999)
+    said = "all 3,000 rows were read. A sample is faster: --data-set max_rows=100000"
+    assert [*few.notes, said] == select(*ask).notes
+
+
+def test_no_sample_hides_cells_that_must_be_settled(path, tmp_path, monkeypatch):
+    frame = pd.read_parquet(path)
+    frame.loc[17, "d"] = np.inf
+    frame.to_parquet(tmp_path / "endless.parquet", row_group_size=700)
+    frame.loc[17, "d"] = None
+    frame.to_parquet(tmp_path / "gap.parquet", row_group_size=700)
+    on_rows, read = by_default(
+        tmp_path / "gap.parquet", {"method": "relief", "n_features": 3}, {}, monkeypatch, max_rows=20
+    )
+    assert same(on_rows, read) and on_rows.notes == read.notes
+    with pytest.raises(DataError, match="'d'"):
+        spec = {"path": str(tmp_path / "endless.parquet"), "target": "t", "max_rows": 20}
+        select(spec, {"method": "relief", "n_features": 3}, {}, 1)

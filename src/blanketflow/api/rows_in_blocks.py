@@ -13,6 +13,7 @@ from ..ci.contingency.packed_codes import MOST_CODES, PackedCodes
 from ..core.cards import CATEGORICAL
 from ..core.errors import DataError
 from ..core.prior import KEYS
+from ..core.rows import sampled
 from ..core.table import FEW_VALUES, Column, Table
 from ..counts.agreement import CROSS_PRODUCTS, Agreement
 from ..counts.counting import (
@@ -28,8 +29,10 @@ from ..counts.counting import (
 from ..counts.summed_table import SummedTable
 from ..counts.without_rows import why_rows
 from ..data.beyond_memory import is_beyond
-from ..data.column_roles import max_memory
-from ..data.sources import locate
+from ..data.cell_meanings import with_meanings
+from ..data.column_roles import RawTable, max_memory, prepare_target
+from ..data.formats.loaded import Loaded
+from ..data.sources import locate, table_of
 from ..selectors.stand_ins import measures_information
 
 if TYPE_CHECKING:
@@ -47,12 +50,34 @@ def blocks_of_file(name: str, asked: Mapping[str, Any], spec: Mapping[str, Any])
     `asked` has the keys that the user wrote, `spec` also the defaults.
     """
     keys = {key for key, value in asked.items() if value is not None}
-    if not keys <= STREAMED | ({*KEYS} - {"feature_groups"}) or (source := locate(name, spec)).kind != "parquet":
+    if (
+        not keys <= STREAMED | {"max_rows"} | ({*KEYS} - {"feature_groups"})
+        or (source := locate(name, spec)).kind != "parquet"
+    ):
         return None
     with source.user_file.named():
         blocks = ParquetBlocks(name, {**spec, "path": str(source.path)})  # of the web, its copy here
     beyond = is_beyond(blocks.n_rows, blocks.cell_bytes, max_memory(name, spec))
     return (blocks, beyond) if beyond or blocks.n_rows > PACKED_ROWS else None
+
+
+def sample_of_blocks(
+    name: str, spec: Mapping[str, Any], blocks: ParquetBlocks, max_rows: int, seed: int
+) -> RawTable | None:
+    """Return the sample of rows that a search takes; None if a cell is missing or infinite, or the target is no label.
+
+    Other rows are never in memory. What cells mean is told by the sample.
+    """
+    target = blocks.whole(blocks.names[-1])
+    if target.n_missing() or (target.kind == CATEGORICAL and not blocks.are_labels(target)):
+        return None
+    y, task = prepare_target(name, spec, target)
+    rows = sampled(np.arange(blocks.n_rows), y.balanced_by, max_rows, seed)
+    if (columns := blocks.take(rows)) is None:
+        return None
+    spec = {**spec, "drop": [], "task": task.name}
+    raw = table_of(name, spec, with_meanings(name, Loaded(columns), spec, "parquet"), whole=False)
+    return replace(raw, target=y.take(rows), task=task)
 
 
 def kept_of_blocks(

@@ -18,8 +18,10 @@ from ..core.messages import SILENT, Teller, say_once
 from ..core.printable import printable
 from ..core.registry import look_up
 from ..core.results import StandIn, in_words, one_is_enough
+from ..core.rows import sample_told
 from ..core.table import COUNTS, Table
 from ..core.task import infer_task
+from ..counts.counting import ParquetBlocks
 from ..counts.summed_table import SummedTable
 from ..data.card import with_findings
 from ..data.column_roles import RawTable, max_memory
@@ -31,6 +33,7 @@ from ..data.sources import read_source
 from ..data.suspected_cells import suspects_of
 from ..reporting.export import ExportedBlanket
 from ..reporting.formatting import fixed, metric_name, number, signed, some
+from ..search.run_fold import fold_seed
 from ..search.sample import Sample
 from ..search.search import Outcome, Search
 from ..selectors.compatibility import why_p_values_mislead
@@ -41,7 +44,14 @@ from ..workflow.peek import peek
 from ..workflow.plan import with_gene_sets
 from ..workflow.sharded import check_no_shards
 from ..workflow.suitability import MAX_ROWS_CHANGES_NOTHING
-from .rows_in_blocks import blocks_of_file, features_as_stated, features_that_occur, kept_of_blocks
+from .rows_in_blocks import (
+    PACKED_ROWS,
+    blocks_of_file,
+    features_as_stated,
+    features_that_occur,
+    kept_of_blocks,
+    sample_of_blocks,
+)
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
 _SIGN = re.compile(r"[^\w\s~]").fullmatch
@@ -255,7 +265,7 @@ def select(
         method=config.selectors["selector"].method_name,
         ci_test=search.test_id,
         ci_test_reason=search.reason,
-        n_rows=features.n_rows,
+        n_rows=outcome.sample.taken_of or features.n_rows,
         n_features=len(features),
         n_folds=search.folds,
         blanket=[{**row, "kind": features[row["feature"]].kind} for row in _rows(outcome)],
@@ -302,6 +312,8 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
     if found is None:
         return None
     blocks, beyond = found
+    if spec.get("max_rows"):
+        return _searched_on_sample(config, search, blocks)
     is_chosen = search.test == AUTO
     if is_chosen and not beyond:
         if (stated := features_as_stated(blocks)) is None:
@@ -331,6 +343,19 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
         return search.run(Sample(features, table[agreement.target], agreement.task, notes=notes))
     except RowsNeeded:  # the search came to two labels, and here the rows are at hand
         return None
+
+
+def _searched_on_sample(config: Config, search: Search, blocks: ParquetBlocks) -> Outcome | None:
+    """Search on a sample, of which alone the rows are read; return None if all are needed."""
+    spec, decides = config.datasets["table"], search.method if search.test is None else search.test
+    if decides == AUTO or not (most := config.max_rows("table", decides)):
+        return None
+    raw = sample_of_blocks("table", spec, blocks, most, fold_seed(search.seed, "0"))
+    if raw is None:
+        return None
+    notes = [*in_lines(map(Finding.as_dict, findings(raw)), as_options=True), sample_told(blocks.n_rows, most)]
+    sample = Sample(raw.features, raw.target, raw.task.name, notes=tuple(notes), taken_of=blocks.n_rows)
+    return replace(search, max_rows=most).run(sample)
 
 
 #: Rows of packed codes that are looked through for findings.
@@ -365,6 +390,8 @@ def _searched_on_rows(
     if spec.get("max_rows"):
         search = replace(search, max_rows=config.max_rows("table", search.test or search.method))
         notes.append("" if search.max_rows else MAX_ROWS_CHANGES_NOTHING)
+    elif sample.features.n_rows > PACKED_ROWS and (search.test or search.method).card.takes_max_rows:
+        notes.append(f"all {sample.features.n_rows:,} rows were read. A sample is faster: --data-set max_rows=100000")
     return search.run(replace(sample, notes=tuple(filter(None, notes))), tell=tell, n_jobs=n_jobs)
 
 

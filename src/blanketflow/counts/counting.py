@@ -19,7 +19,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, REGRESSI
 from ..core.errors import DataError, RowsNeeded
 from ..core.table import FEW_VALUES, Column, Table, column_of_codes, used_levels
 from ..core.task import MAX_NUMERIC_CLASSES, ROWS_PER_NUMERIC_CLASS, target_column
-from ..data.arrow import cell_bytes, columns_from_arrow, is_text
+from ..data.arrow import cell_bytes, columns_from_arrow, is_text, numbers_from_arrow
 from ..data.cell_meanings import with_meanings
 from ..data.column_roles import check_settings, feature_names, prepare_target, setting
 from ..data.formats.loaded import Loaded
@@ -337,7 +337,7 @@ class ParquetBlocks(RowBlocks):
 
     def column(self, name: str) -> Column:
         """Return a whole column."""
-        found = self._whole(name)
+        found = self.whole(name)
         if name != self._target:
             return used_levels(found)
         if n_missing := found.n_missing():
@@ -395,9 +395,23 @@ class ParquetBlocks(RowBlocks):
 
     def has_missing_target(self) -> bool:
         """Return whether any cell of the target is missing."""
-        return self._whole(self._target).n_missing() > 0
+        return self.whole(self._target).n_missing() > 0
 
-    def _whole(self, name: str) -> Column:
+    def take(self, rows: np.ndarray) -> list[Column] | None:
+        """Return all columns at some rows, ascending; None if any cell of the table is missing or infinite."""
+        import pyarrow as pa
+
+        taken, start = [], 0
+        for batch in self._batches(self.names):
+            if any(cells.null_count or _has_infinite(cells) for cells in batch.columns):
+                return None
+            own = slice(*np.searchsorted(rows, [start, start + batch.num_rows]))
+            taken.append(batch.take(pa.array(rows[own] - start)))
+            start += batch.num_rows
+        return list(self._table(self.names, pa.Table.from_batches(taken)).columns)
+
+    def whole(self, name: str) -> Column:
+        """Return a whole column as it is read."""
         import pyarrow as pa
 
         return columns_from_arrow(self._name, pa.Table.from_batches([*self._batches([name])]))[0]
@@ -448,3 +462,9 @@ class ParquetBlocks(RowBlocks):
     def _table(self, names: Sequence[str], rows: Any) -> Table:
         columns = {column.name: column for column in columns_from_arrow(self._name, rows)}
         return Table([columns[name] for name in names])
+
+
+def _has_infinite(cells: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_floating(cells.type) and not np.isfinite(numbers_from_arrow(cells)).all()

@@ -192,15 +192,20 @@ def read_source(
         return with_findings(assemble(name, spec, list(table.columns), target, truth))
     _check_digest(name, source, spec)
     loaded = load(name, source, with_files_here(name, source, spec))
+    raw = table_of(name, spec, loaded, whole)
+    raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
+    return raw
+
+
+def table_of(name: str, spec: Mapping[str, Any], loaded: Loaded, whole: bool = True) -> RawTable:
+    """Return the table of what was read; raises as `assemble` does."""
     columns = without_aside(loaded, spec)
     with with_proposals(loaded.found):
         target = target_name(name, spec, columns, loaded.target)
         raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
     raw = noted(raw, loaded, spec)
     labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *raw.suspected.cells}
-    raw = with_findings(raw, number_texts(columns, labels))
-    raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
-    return raw
+    return with_findings(raw, number_texts(columns, labels))
 
 
 def noted(raw: RawTable, loaded: Loaded, spec: Mapping[str, Any]) -> RawTable:

@@ -28,7 +28,8 @@ class Sample:
 
     The target is categorical for classification, else numeric, without missing cells. `groups`, (n,), are numbers of
     rows that are never separated in splits; `are_counted` says whether rows represent several equal ones; `gaps` counts
-    missing cells by feature; `notes` are remarks on how the table was read.
+    missing cells by feature; `notes` are remarks on how the table was read. Of a table of `taken_of` rows only these
+    were read; 0 if they are all.
     """
 
     features: Table
@@ -38,6 +39,7 @@ class Sample:
     are_counted: bool = False
     gaps: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    taken_of: int = 0
 
     def take(self, rows: np.ndarray) -> Sample:
         """Return some of the rows."""
