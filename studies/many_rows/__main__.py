@@ -3,14 +3,19 @@
     python -m studies.many_rows codes FILE --rows 100000000
     python -m studies.many_rows products FILE --rows 20000000 --chart docs/many-rows-products.svg
     python -m studies.many_rows mixed FILE --rows 20000000
+    python -m studies.many_rows sizes FOLDER --rows 20000000 --chart studies/many_rows/many-rows-sizes.svg
 
 The file is drawn in blocks unless it is there: rows of ALARM, of which codes are kept, 100 numeric columns, of which
 sums of products are, or 60 numbers and 40 labels, of whose indicators, too. Delete it afterwards: numbers take 8 GB.
+With `sizes`, `blanketflow select` searches tables of up to so many rows of ALARM, of one byte a cell and of text, each
+in a process of its own, whose CPU seconds and peak memory are printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -46,12 +51,17 @@ N_LABELS = 40
 def main() -> None:
     """Draw the file if need be, run all steps and print two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kept", choices=SEARCHES)
+    parser.add_argument("kept", choices=[*SEARCHES, "sizes"])
     parser.add_argument("file", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--only", nargs="+", help="methods to search by")
     parser.add_argument("--chart", type=Path, metavar="FILE.svg", help="draw the memory over the run")
     asked = parser.parse_args()
+    if asked.kept == "sizes":
+        found = [*over_sizes(asked.file, [n for n in SIZES if n <= asked.rows])]
+        if asked.chart:
+            asked.chart.write_text(svg_on_white(charts.by_rows(found)), encoding="utf-8")
+        return
     if not asked.file.exists():
         draw(asked.file, {"codes": alarm, "products": numbers, "mixed": mixed}[asked.kept](), asked.rows)
     profile = run(asked.file, asked.kept, asked.only)
@@ -59,15 +69,61 @@ def main() -> None:
         asked.chart.write_text(svg_on_white(charts.memory_of_a_run(profile)), encoding="utf-8")
 
 
-def alarm() -> Iterator[dict[str, np.ndarray]]:
-    """Yield blocks of rows of ALARM, one byte a cell."""
+def alarm(as_text: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield blocks of rows of ALARM, one byte a cell, or as texts."""
     from blanketflow.data.simulate import read_network
 
     network, seed = read_network("alarm"), 1000
     while True:
         columns = network.sample(1_000_000, seed).columns
-        yield {column.name: column.values.astype(np.int8) for column in columns}
+        if as_text:
+            yield {c.name: pa.DictionaryArray.from_arrays(c.values, c.levels).cast(pa.string()) for c in columns}
+        else:
+            yield {column.name: column.values.astype(np.int8) for column in columns}
         seed += 1
+
+
+#: Rows of the tables of different sizes.
+SIZES = [100_000, 500_000, 1_000_000, 4_000_000, 20_000_000, 100_000_000]
+#: What is searched in them: whether they are of text, and the arguments of `select`.
+OF_SIZES: dict[str, tuple[bool, list[str]]] = {
+    "hiton-mb, one byte a cell": (False, ["--method", "hiton-mb", "--ci-test", "g2"]),
+    "hiton-mb, text": (True, ["--method", "hiton-mb", "--ci-test", "g2"]),
+    "auto, text, 20,000 rows sampled": (True, ["--data-set", "max_rows=20000"]),
+}
+
+#: The program of a process that runs the command line and prints its CPU seconds and peak memory in kB.
+MEASURED = """
+import time
+from blanketflow.cli import main
+
+try:
+    main()
+except SystemExit as ended:
+    if ended.code:
+        raise
+with open("/proc/self/status") as file:
+    peak = next(line.split()[1] for line in file if line.startswith("VmHWM"))
+print(time.process_time(), peak)
+"""
+
+
+def over_sizes(folder: Path, sizes: list[int]) -> Iterator[tuple[str, int, float, float]]:
+    """Yield what is searched, the rows, and the CPU seconds and peak memory in GB of `blanketflow select`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    print("| search | rows | CPU s | peak memory |\n|---|---|---|---|")
+    for what, (as_text, arguments) in OF_SIZES.items():
+        for n_rows in sizes:
+            path = folder / f"alarm-{'text' if as_text else 'codes'}-{n_rows}.parquet"
+            if not path.exists():
+                draw(path, alarm(as_text), n_rows)
+            select = ["select", str(path), "--target", TARGETS["codes"], "--data-set", "task=classification"]
+            command = [sys.executable, "-c", MEASURED, *select, *arguments]
+            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            seconds, kilobytes = map(float, said.splitlines()[-1].split())
+            gigabytes = kilobytes / 1e6
+            print(f"| {what} | {n_rows:,} | {seconds:.1f} | {gigabytes:.2f} GB |", flush=True)
+            yield what, n_rows, seconds, gigabytes
 
 
 def numbers() -> Iterator[dict[str, np.ndarray]]:

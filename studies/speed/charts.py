@@ -93,3 +93,19 @@ def memory_of_a_run(profile: Sequence[tuple[float, str, float]]) -> alt.Chart:
     y = alt.Y("gigabytes:Q", title="resident set, GB", scale=alt.Scale(domainMin=0))
     line = alt.Chart(frame).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     return line.properties(width=WIDTH - 160, height=200)
+
+
+def by_rows(found: Sequence[tuple[str, int, float, float]]) -> alt.HConcatChart:
+    """Draw CPU seconds and peak memory over the number of rows, from what was searched, rows, seconds and GB."""
+    frame = pd.DataFrame(found, columns=["what", "rows", "seconds", "gigabytes"])
+    whats = list(dict.fromkeys(frame["what"]))
+    scale = alt.Scale(domain=whats, range=[BLUE, VERMILLION, GREEN, ORANGE][: len(whats)])
+    colour = alt.Color("what:N", sort=whats, scale=scale, title=None, legend=alt.Legend(labelLimit=WIDTH))
+    axis = alt.Axis(format="~s", values=sorted(frame["rows"].unique()), labelOverlap=True)
+    x = alt.X("rows:Q", title="rows", scale=alt.Scale(type="log", nice=False), axis=axis)
+    charts = []
+    for name, title in (("seconds", "CPU s"), ("gigabytes", "peak memory, GB")):
+        y = alt.Y(f"{name}:Q", title=title, scale=alt.Scale(domainMin=0))
+        line = alt.Chart(frame).mark_line(point=True).encode(x=x, y=y, color=colour)
+        charts.append(line.properties(width=(WIDTH - 160) // 2, height=220))
+    return alt.hconcat(*charts)
