@@ -306,3 +306,37 @@ def test_no_sample_hides_cells_that_must_be_settled(path, tmp_path, monkeypatch)
     with pytest.raises(DataError, match="'d'"):
         spec = {"path": str(tmp_path / "endless.parquet"), "target": "t", "max_rows": 20}
         select(spec, {"method": "relief", "n_features": 3}, {}, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "test", "target"),
+    [("hiton-mb", "fisher-z", "t"), ("iamb", "fisher-z", "class"), ("hiton-mb", "lr-mixed", "t")],
+)
+def test_a_large_table_of_numbers_is_summed_with_the_answer_of_the_rows(tmp_path, method, test, target, monkeypatch):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(6, 12_000))
+    x[3] += 0.5 * x[2]
+    frame = pd.DataFrame({**{f"x{at}": one for at, one in enumerate(x)}, "copy": 1.8 * x[0] + 32, "one": 7.0})
+    frame["near"] = x[1] + 0.2 * rng.normal(size=12_000)
+    frame["t"] = x[0] + x[1] + x[2] + rng.normal(size=12_000)
+    frame["class"] = np.where(frame["t"] > 0, "high", "low")
+    frame.astype({"x3": "float32"}).to_parquet(tmp_path / "numbers.parquet", row_group_size=5000)
+    keys = {"target": target, "drop": [{"t": "class", "class": "t"}[target]]}
+    on_rows, summed = by_default(tmp_path / "numbers.parquet", {"method": method}, {"type": test}, monkeypatch, **keys)
+    assert summed.notes[0].startswith("rows were read in blocks, and products kept: the table has 12,000 rows.")
+    assert summed.notes[1:] == on_rows.notes and summed.n_tests == on_rows.n_tests
+    assert [row["feature"] for row in summed.blanket] == [row["feature"] for row in on_rows.blanket] != []
+    for ours, theirs in zip(summed.blanket, on_rows.blanket, strict=True):
+        assert np.isclose(ours["importance"], theirs["importance"], rtol=1e-9) and ours["given"] == theirs["given"]
+        assert [other["feature"] for other in ours["stand_ins"]] == [other["feature"] for other in theirs["stand_ins"]]
+    assert any(row["stand_ins"] for row in summed.blanket)
+
+
+@pytest.mark.parametrize("method", ["iamb", "hiton-mb"])
+def test_a_large_table_of_numbers_and_labels_has_the_answer_of_the_rows(path, method, monkeypatch):
+    linear = {"type": "lr-mixed", "directions": "linear"}
+    on_rows, found = by_default(path, {"method": method}, linear, monkeypatch, target="d")
+    assert found.n_tests == on_rows.n_tests
+    for ours, theirs in zip(found.blanket, on_rows.blanket, strict=True):
+        assert ours["feature"] == theirs["feature"] and ours["given"] == theirs["given"]
+        assert [other["feature"] for other in ours["stand_ins"]] == [other["feature"] for other in theirs["stand_ins"]]

@@ -85,28 +85,29 @@ def kept_of_blocks(
 ) -> SummedTable | None:
     """Return the statistics that a search needs; None if it needs the rows, or a cell is missing.
 
-    Codes above `most_bytes` are in a mapped file. Sums of products differ in the last digits: only with a memory limit.
-    Unless the table is `beyond` memory, it is packed only if the file states the levels of all features, and the test
-    finds stand-ins.
+    Codes above `most_bytes` are in a mapped file. Sums of products differ in the last digits: only with a memory limit,
+    or of many rows. Unless the table is `beyond` memory, the test has to find stand-ins, and codes are packed only if
+    the file states the levels of all features.
     """
     if test is None or method.needs_complete_rows() or not test.sums or test.incomplete is not None:
         return None
     are_products = test.sums == CROSS_PRODUCTS
-    if (are_products and most_bytes is None) or not (beyond or (not are_products and measures_information(test))):
+    is_large = blocks.n_rows > PACKED_ROWS
+    if (are_products and most_bytes is None and not is_large) or not (beyond or measures_information(test)):
         return None
     stated = {} if are_products else _stated(blocks, test)
-    if (len(stated) < len(blocks.names) - 1 and not beyond) or blocks.has_missing_target():
+    if not (are_products or beyond or len(stated) == len(blocks.names) - 1) or blocks.has_missing_target():
         return None
     while True:
         codings = [*_codings(blocks, test, are_products, stated)]
         if len(codings) < len(blocks.names):
             return None
         agreement = Agreement(blocks.names[-1], tuple(codings), test.sums)
-        if why_rows(test, agreement) or not (beyond or codings[-1].levels):
+        if why_rows(test, agreement) or not (beyond or are_products or codings[-1].levels):
             return None
         try:
             if are_products:
-                return SummedTable(count_rows(blocks, agreement))
+                return SummedTable(count_rows(blocks, agreement), rows_at_hand=not beyond)
             return SummedTable(packed_rows(blocks, agreement, most_bytes, rows_at_hand=not beyond))
         except DataError:
             if not stated:

@@ -20,8 +20,8 @@ from ..core.registry import look_up
 from ..core.results import StandIn, in_words, one_is_enough
 from ..core.rows import sample_told
 from ..core.table import COUNTS, Table
-from ..core.task import infer_task
-from ..counts.counting import ParquetBlocks
+from ..core.task import infer_task, target_column
+from ..counts.counting import PackedRows, ParquetBlocks, spread
 from ..counts.summed_table import SummedTable
 from ..data.card import with_findings
 from ..data.column_roles import RawTable, max_memory
@@ -335,7 +335,7 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
     kept = "products" if table.statistics.cross_products else "packed codes"
     why, found_in_some = "the table is beyond max_memory. It was not looked through for findings", []
     if not beyond:
-        n_examined, found_in_some = min(SOME_ROWS, blocks.n_rows), _found_in_some(table, search)
+        n_examined, found_in_some = min(SOME_ROWS, blocks.n_rows), _found_in_some(table, blocks, search)
         why = f"the table has {blocks.n_rows:,} rows. {n_examined:,} of them were looked through for findings"
     notes = (f"rows were read in blocks, and {kept} kept: {why}", *found_in_some)
     features = table.select(blocks.names[:-1])
@@ -362,9 +362,13 @@ def _searched_on_sample(config: Config, search: Search, blocks: ParquetBlocks) -
 SOME_ROWS = 2**15
 
 
-def _found_in_some(table: SummedTable, search: Search) -> list[str]:
-    """Return what is noted of some rows of packed codes; which columns are constant is known of all rows."""
-    *columns, target = table.statistics.some_rows(SOME_ROWS)
+def _found_in_some(table: SummedTable, blocks: ParquetBlocks, search: Search) -> list[str]:
+    """Return what is noted of some rows of the table; which columns are constant is known of all rows."""
+    if isinstance(table.statistics, PackedRows):
+        *columns, target = table.statistics.some_rows(SOME_ROWS)
+    else:
+        *columns, target = blocks.take(spread(blocks.n_rows, SOME_ROWS)) or ()
+        target = target_column(target, table.statistics.agreement.task)
     varies = table.varying()[:-1]
     features = Table([column for column, is_kept in zip(columns, varies, strict=True) if is_kept])
     raw = with_findings(RawTable(features, target, infer_task(target, table.statistics.agreement.task)))

@@ -245,13 +245,18 @@ class PackedRows(PackedTables):
 
     def some_rows(self, n_wanted: int) -> list[Column]:
         """Return evenly spaced rows of the columns, all of which must have levels."""
-        codes = self._packed.codes_of(np.linspace(0, self.n_rows - 1, min(self.n_rows, n_wanted)).astype(np.int64))
+        codes = self._packed.codes_of(spread(self.n_rows, n_wanted))
         return [
             Column(one.name, one.kind, cells.astype(np.int32), one.levels)
             if one.kind == CATEGORICAL
             else Column(one.name, one.kind, np.array(one.levels)[cells])
             for one, cells in zip(self.agreement.codings, codes, strict=True)
         ]
+
+
+def spread(n_rows: int, n_wanted: int) -> np.ndarray:
+    """Return the positions of at most so many rows, evenly spaced."""
+    return np.linspace(0, n_rows - 1, min(n_rows, n_wanted)).astype(np.int64)
 
 
 def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:

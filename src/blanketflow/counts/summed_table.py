@@ -73,7 +73,9 @@ class SummedTable(Table):
 
     has_rows: ClassVar[bool] = False
 
-    def __init__(self, statistics: Statistics, names: Iterable[str] | None = None) -> None:
+    def __init__(
+        self, statistics: Statistics, names: Iterable[str] | None = None, rows_at_hand: bool | None = None
+    ) -> None:
         codings = {coding.name: coding for coding in statistics.agreement.codings}
         cells: Any = NoCells(statistics.n_rows)
         chosen = [codings[name] for name in (codings if names is None else names)]
@@ -81,7 +83,8 @@ class SummedTable(Table):
         super().__init__(
             [Column(one.name, one.kind, cells, levels) for one, levels in zip(chosen, labels, strict=True)]
         )
-        self.statistics, self.rows_at_hand = statistics, getattr(statistics, "rows_at_hand", False)
+        self.statistics = statistics
+        self.rows_at_hand = getattr(statistics, "rows_at_hand", False) if rows_at_hand is None else rows_at_hand
 
     def engine_of(self, test: UnboundTest) -> Engine:
         """Return the engine of a test that needs no rows; raises `RowsNeeded` for others."""
@@ -102,11 +105,11 @@ class SummedTable(Table):
 
     def select(self, keys: Iterable[str | int]) -> SummedTable:
         """Return the table of the given columns."""
-        return SummedTable(self.statistics, [self.names[self.position(key)] for key in keys])
+        return SummedTable(self.statistics, [self.names[self.position(key)] for key in keys], self.rows_at_hand)
 
     def with_column(self, column: Column) -> SummedTable:
         """Return the table with one more column of the same statistics at the end."""
-        return SummedTable(self.statistics, [*self.names, column.name])
+        return SummedTable(self.statistics, [*self.names, column.name], self.rows_at_hand)
 
     def take(self, rows: np.ndarray) -> Table:
         """Raise `RowsNeeded`."""
