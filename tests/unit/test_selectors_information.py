@@ -177,27 +177,36 @@ def test_mim_ranks_by_scikit_learns_mutual_information():
 
 
 @pytest.mark.parametrize("name", ["cmim", "if"])
-@pytest.mark.parametrize(("pool", "chunk"), [(1, 1), (2, 1), (5, 3), (1000, 1000)])
-def test_lazy_evaluation_changes_nothing(name, pool, chunk, monkeypatch):
+@pytest.mark.parametrize("n_followed", [1, 2, 5, 1000])
+def test_lazy_evaluation_changes_nothing(name, n_followed, monkeypatch):
     X, y = discrete_table(3, n=50, d=40)
-    wanted = rank(name, X, y, 40)
-    monkeypatch.setattr(greedy_ranking, "FEW_CELLS", 0)
-    monkeypatch.setattr(greedy_ranking, "POOL", pool)
-    monkeypatch.setattr(greedy_ranking, "CHUNK", chunk)
+    monkeypatch.setattr(greedy_ranking, "FOLLOWED", n_followed)
     found = rank(name, X, y, 40)
+    wanted = literal.ranking(X, y, 40, CRITERIA[name][1])
     assert found[0] == wanted[0]
     np.testing.assert_allclose(found[1], wanted[1], atol=1e-10)
 
 
-def test_cmim_is_lazy_in_large_tables(monkeypatch):
-    monkeypatch.setattr(greedy_ranking, "FEW_CELLS", 300 * 20_000 - 1)
+@pytest.mark.parametrize("n_levels", [2, 10])
+def test_cmim_is_lazy(n_levels):
     rng = np.random.default_rng(0)
-    X = (rng.random((300, 20_000)) < 0.1).astype(np.int8)
-    y = X[:, 5] | X[:, 6] | X[:, 7]
+    X = rng.integers(0, n_levels, (300, 2000), dtype=np.int8)
+    y = (X[:, 5] == 1) | (X[:, 6] == 1) | (X[:, 7] == 1)
     psi = 10
-    lazy, full = (bf.get_selector(name, n_features=psi).fit(X, y) for name in ("cmim", "jmi"))
-    assert lazy.n_tests_ - 20_000 < 0.2 * (full.n_tests_ - 20_000)
-    assert full.n_tests_ == sum(20_000 - k for k in range(psi))  # the marginal ones, then one for each feature left
+    options = {"n_features": psi, "information": "plug-in"}
+    lazy, full = (bf.get_selector(name, **options).fit(X, y) for name in ("cmim", "jmi"))
+    assert lazy.n_tests_ - 2000 < 0.1 * (full.n_tests_ - 2000)
+    assert full.n_tests_ == sum(2000 - k for k in range(psi))  # the marginal ones, then one for each feature left
+
+
+def test_cmim_updates_all_where_the_first_feature_says_what_the_others_say():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = np.where(rng.random((300, 1000)) < 0.1, 1 - y[:, np.newaxis], y[:, np.newaxis])
+    X[:, :900] = X[:, :1]  # copies say nothing more
+    found = rank("cmim", X, y, 8)
+    wanted = literal.ranking(X[:, [0, *range(900, 1000)]], y, 8, literal.cmim)
+    assert found[0] == [at + 899 if at else 0 for at in wanted[0]]
 
 
 def test_numbers_of_mutual_informations():

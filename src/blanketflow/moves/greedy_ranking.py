@@ -166,10 +166,8 @@ def rank_greedily(
     return Picks(index, score_of)
 
 
-#: The number of features in the pool of candidates, and the number of them that are updated together.
-POOL, CHUNK = 4096, 1024
-#: Up to this many cells all features are updated, which is faster than choosing some.
-FEW_CELLS = 2**25
+#: At least so many features, those with the highest minima, are updated in each step.
+FOLLOWED = 64
 
 
 def rank_by_minimum(
@@ -202,72 +200,54 @@ def rank_by_minimum(
 
 
 class _Minima:
-    """The known minima, and the number of ranked features over which each is taken."""
+    """The known minima, and the number of ranked features over which each is taken.
+
+    A query costs more than the counting for a few features, and one that fell behind needs a query for each feature
+    ranked since. So the `followed` ones are updated in each step, and twice as many as before if those are not enough.
+    """
 
     def __init__(self, test: BoundTest, target: str, positions: np.ndarray, start: np.ndarray, adjusted: bool) -> None:
         self.test, self.target, self.positions, self.adjusted = test, target, positions, adjusted
         self.least = np.round(start, DECIMALS)
         self.n_seen = np.zeros(len(positions), dtype=np.int64)
         self.ranked: list[int] = []
-        is_small = len(positions) * test.table.n_rows <= FEW_CELLS
-        self.n_pooled, self.chunk = (len(positions),) * 2 if is_small else (POOL, CHUNK)
-        self._fill_pool(self.n_pooled)
+        self.followed, self.n_followed = np.arange(len(positions)), FOLLOWED
 
     def rank(self, index: int) -> None:
         self.ranked.append(int(self.positions[index]))
         self.least[index] = -np.inf
 
     def best(self) -> int:
-        """Return the feature with the highest minimum; features that cannot have it are not updated."""
-        if len(self.pool) > self.n_pooled:
-            self._fill_pool(self.n_pooled)  # it grew for an earlier step, when bounds were higher
+        """Return the feature with the highest minimum; most features that cannot have it are not updated."""
+        self.n_followed = max(FOLLOWED, len(self.ranked), self.n_followed // 2)
+        chunk = self.followed = self._highest(self.followed)
+        score, best = -np.inf, 0
         while True:
-            in_order = self._in_order()
-            at, best, best_score = 0, -1, -np.inf
-            while at < len(in_order) and self._may_be_better(in_order[at], best, best_score):
-                chunk = np.sort(in_order[at : at + self.chunk])
-                self._bring_up_to_date(chunk, best_score)
-                at += len(chunk)
-                best, best_score = self._better(chunk, best, best_score)
-            if best_score > self.floor:
+            self._bring_up_to_date(chunk)
+            for found in chunk[np.argsort(-self.least[chunk], kind="stable")[:1]].tolist():  # first on ties
+                if (self.least[found], -found) > (score, -best):
+                    score, best = float(self.least[found]), found
+            if not (self.least > score).any() and not (self.least[:best] == score).any():
                 return best
-            self._fill_pool(4 * len(self.pool))
+            self.n_followed *= 2
+            chunk = self._highest(np.flatnonzero(self.n_seen < len(self.ranked)))
+            self.followed = np.concatenate((self.followed, chunk))
 
-    def _in_order(self) -> np.ndarray:
-        """Return the unranked features of the pool, the highest bounds first if there are several chunks."""
-        left = self.pool[self.least[self.pool] > -np.inf]
-        return left if len(left) <= self.chunk else left[np.argsort(-self.least[left], kind="stable")]
+    def _highest(self, features: np.ndarray) -> np.ndarray:
+        """Return the unranked ones with the highest bounds among some features, as many as are followed, ascending."""
+        left = np.sort(features[self.least[features] > -np.inf])
+        if len(left) > self.n_followed:
+            bounds = self.least[left]
+            lowest = np.partition(bounds, -self.n_followed)[-self.n_followed]
+            is_taken = bounds > lowest
+            is_taken[np.flatnonzero(bounds == lowest)[: self.n_followed - is_taken.sum()]] = True
+            left = left[is_taken]
+        return left
 
-    def _fill_pool(self, size: int) -> None:
-        """Fill the pool with the highest bounds; no other bound exceeds the floor, because bounds only decrease."""
-        n_features = len(self.least)
-        if size >= n_features:
-            self.pool, self.floor = np.arange(n_features), -np.inf
-        else:
-            parted = np.argpartition(self.least, n_features - size - 1)
-            self.pool = np.sort(parted[n_features - size :])
-            self.floor = float(self.least[parted[n_features - size - 1]])
-
-    def _may_be_better(self, index: int, best: int, best_score: float) -> bool:
-        bound = self.least[index]
-        return bound > best_score or (bound == best_score and index < best)
-
-    def _bring_up_to_date(self, chunk: np.ndarray, best_score: float) -> None:
-        """Update some minima, as long as they are not below the best score."""
-        for k in range(int(self.n_seen[chunk].min()), len(self.ranked)):
-            stale = chunk[(self.n_seen[chunk] == k) & (self.least[chunk] >= best_score)]
+    def _bring_up_to_date(self, chunk: np.ndarray) -> None:
+        for k in range(int(self.n_seen[chunk].min(initial=len(self.ranked))), len(self.ranked)):
+            stale = chunk[self.n_seen[chunk] == k]
             if len(stale):
-                asked = self.positions[stale], self.target, [self.ranked[k]]
-                found = information(self.test, *asked, self.adjusted)
+                found = information(self.test, self.positions[stale], self.target, [self.ranked[k]], self.adjusted)
                 self.least[stale] = np.minimum(self.least[stale], np.round(found, DECIMALS))
                 self.n_seen[stale] = k + 1
-
-    def _better(self, chunk: np.ndarray, best: int, best_score: float) -> tuple[int, float]:
-        """Return the best among the best so far and some features, of which only updated ones count."""
-        current = chunk[self.n_seen[chunk] == len(self.ranked)]
-        if len(current):
-            at = int(np.argmax(self.least[current]))  # the first on ties, in table order
-            index, score = int(current[at]), float(self.least[current[at]])
-            if score > best_score or (score == best_score and index < best):
-                return index, score
-        return best, best_score
