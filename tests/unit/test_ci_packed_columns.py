@@ -15,6 +15,7 @@ from blanketflow.core.errors import ParameterError, UnsupportedError
 from literal import mutual_information
 from literal_information import entropy, information
 
+LARGEST = np.iinfo(np.int64).max
 N_COLUMNS = 300  # more than one block, and more than what is asked singly
 
 
@@ -40,6 +41,8 @@ def tables(rng, n=130):
         "bits and levels": np.column_stack([bits, few]).astype(np.int8),
         "many levels": many,
         "large integers": many * 10**12,
+        "levels apart, by column": np.asfortranarray(few.astype(np.int8) * 9 - 30),
+        "levels of the largest integers": np.where(np.arange(N_COLUMNS) % 9, LARGEST - few, LARGEST - LARGEST * few),
         "floats": floats,
         "single floats": floats.astype(np.float32),
         "sparse bits": sparse.csc_matrix(bits),

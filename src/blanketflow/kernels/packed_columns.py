@@ -64,24 +64,52 @@ def pack_bytes(values, first_column, bits, seen):
             seen[start + j] = or_ed[j]
 
 
-@njit("void(uint8[:, ::1], int64, int32[::1])", cache=True, nogil=True)
-def rank_bytes(codes, most_levels, n_levels):
-    """Rank the bytes of each row of `codes` in place; unchanged with 0 levels for more than `most_levels` values."""
-    n = codes.shape[1]
-    new = np.empty(256, dtype=np.uint8)
-    for i in range(len(codes)):
-        new[:] = 0
-        for row in range(n):
-            new[codes[i, row]] = 1
-        count = 0
-        for value in range(256):
-            present = new[value]
-            new[value] = count
-            count += present
-        n_levels[i] = count if count <= most_levels else 0
-        if count <= most_levels:
-            for row in range(n):
-                codes[i, row] = new[codes[i, row]]
+@njit("void(uint8[:, ::1], uint32[::1], int32[::1])", cache=True, nogil=True)
+def see_values(values, seen, n_levels):
+    """Write the set of each column's values, 0 .. 31 in `values`, (n, k), as bits of `seen`, and their number."""
+    seen[:] = 0
+    for row in range(len(values)):
+        for j in range(len(seen)):
+            seen[j] |= np.uint32(1) << np.uint32(values[row, j])
+    for j in range(len(seen)):
+        n_levels[j] = np.int32(_popcount(np.uint64(seen[j])))
+
+
+@njit("void(uint8[:, ::1], uint32[::1], int64[::1], uint64[:, :, ::1])", cache=True, nogil=True)
+def pack_values(values, seen, first, bits):
+    """Pack columns of `values`, (n, k), and `seen` as in `see_values`, into zeroed `bits`, from `first` on, unless -1.
+
+    The value 0 must occur. A row's columns are compared with one value side by side.
+    """
+    n, k = values.shape
+    eight, words = np.empty(BLOCK, dtype=np.uint8), np.empty((32, BLOCK), dtype=np.uint64)
+    for start in range(0, k, BLOCK):
+        width = min(BLOCK, k - start)
+        any_seen = np.uint32(0)
+        for j in range(start, start + width):
+            any_seen |= seen[j] if first[j] >= 0 else np.uint32(0)
+        for w in range(bits.shape[1]):
+            for value in range(1, 32):
+                if not any_seen >> np.uint32(value) & np.uint32(1):
+                    continue
+                word, wanted = words[value], np.uint8(value)
+                word[:] = 0
+                for first_row in range(w * 64, min(n, w * 64 + 64), 8):  # bytes first, as in `pack_bytes`
+                    eight[:] = 0
+                    shift = np.uint64(first_row & 63)
+                    for row in range(min(n, first_row + 8) - 1, first_row - 1, -1):
+                        line = values[row, start : start + width]
+                        for j in range(width):
+                            eight[j] = np.uint8((eight[j] << 1) | np.uint8(line[j] == wanted))
+                    for j in range(width):
+                        word[j] |= np.uint64(eight[j]) << shift
+            for j in range(width):
+                if first[start + j] >= 0:
+                    block, place = bits[first[start + j] // BLOCK, w], first[start + j] % BLOCK
+                    for value in range(1, 32):
+                        if seen[start + j] >> np.uint32(value) & np.uint32(1):
+                            block[place] = words[value, j]
+                            place += 1
 
 
 @njit("void(int64[:, ::1], int64, uint8[:, ::1], int32[::1])", cache=True, nogil=True)

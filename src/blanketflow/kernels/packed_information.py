@@ -48,11 +48,14 @@ def _count_block(block, there, counts):
 
 
 @njit
-def _count_one(block, place, there):
-    total = np.int32(0)
+def _count_one(block, place, there, found):
+    """Count one bit set in all cells of `there`, (words, cells), side by side."""
+    found[:] = 0
     for w in range(len(there)):
-        total += np.int32(_popcount(block[w, place] & there[w]))
-    return total
+        word, line = block[w, place], there[w]
+        if word:
+            for i in range(len(found)):
+                found[i] += _popcount(line[i] & word)
 
 
 @njit
@@ -241,6 +244,7 @@ def packed_sums(
         telling[largest], telling[n_telling - 1] = telling[n_telling - 1], derived
         telling = telling[: n_telling - 1]
     cell_bits = _cell_bits(cells, telling, words)
+    by_words, found = np.empty((0, 0), dtype=np.uint64), np.empty(len(telling), dtype=np.uint64)
     counts = np.zeros((n_cells, BLOCK), dtype=np.int32)
     pairs, pair_start = _pair_terms(totals, terms, scale)
     margins, margin_start = _pair_terms(sizes, terms, scale)
@@ -289,9 +293,12 @@ def packed_sums(
                 if by_following:
                     _follow(block, level, cells, counts)
                 elif not by_block:
+                    if not len(by_words):
+                        by_words = cell_bits.T.copy()
+                    _count_one(block, level, by_words, found)
                     rest = n_in_block[level]
                     for i in range(len(telling)):
-                        counts[telling[i], level] = _count_one(block, level, cell_bits[i])
+                        counts[telling[i], level] = np.int32(found[i])
                         rest -= counts[telling[i], level]
                     if derived >= 0:
                         counts[derived, level] = rest

@@ -258,6 +258,8 @@ class PackedColumns:
     def _pack_bits(self, matrix: np.ndarray, start: int, stop: int) -> bool:
         """Pack columns of zeros and ones without coding; return False, and do nothing, if there are other values."""
         columns, k = slice(start, stop), stop - start
+        if matrix[:1, columns].max(initial=0) > 1:
+            return False
         if not (matrix.dtype.itemsize == 1 and matrix.flags.c_contiguous):
             matrix, start = matrix[:, columns], 0
             if matrix.min() < 0 or matrix.max() > 1:
@@ -277,12 +279,13 @@ class PackedColumns:
 
     def _pack_numbers(self, values: np.ndarray, start: int, are_whole: bool) -> None:
         """Pack columns of numbers together, with few calls."""
+        left = np.arange(values.shape[1])
+        if are_whole:
+            left = self._pack_few_values(values, start)
+            values = values[:, left]
         k, n = values.shape[1], len(values)
         codes, n_levels = np.empty((k, n), dtype=np.uint8), np.zeros(k, dtype=np.int32)
-        if are_whole and int(values.max()) - int(values.min()) < 256:
-            codes[:] = values.T if values.dtype.itemsize == 1 else (values - values.min()).T
-            self._kernels.rank_bytes(codes, FEW_VALUES, n_levels)
-        elif are_whole:
+        if are_whole:
             whole = np.array(values.T, dtype=np.int64, order="C")
             self._kernels.rank_integers(whole, FEW_VALUES, codes, n_levels)
         binned = n_levels == 0
@@ -292,7 +295,23 @@ class PackedColumns:
             own_codes, own_levels = np.empty(numbers.shape, dtype=np.uint8), np.empty(len(numbers), dtype=np.int32)
             self._kernels.code_by_borders(numbers, borders, own_codes, own_levels)
             codes[binned], n_levels[binned] = own_codes, own_levels
-        self._add(np.arange(start, start + k), codes, n_levels)
+        self._add(start + left, codes, n_levels)
+
+    def _pack_few_values(self, values: np.ndarray, start: int) -> np.ndarray:
+        """Pack columns of few whole numbers, close to each other; return the positions of the others in `values`."""
+        low = values.min(axis=0)
+        spans = (values.max(axis=0).astype(np.int64) - low.astype(np.int64)).view(np.uint64)  # which holds any span
+        near = np.flatnonzero(spans < 32)
+        some = values if len(near) == len(low) else values[:, near]
+        shifted = np.subtract(some, low[near], dtype=np.uint8, casting="unsafe", order="C")  # exact modulo 256
+        seen, n_levels, first = np.empty(len(near), np.uint32), np.empty(len(near), np.int32), np.full(len(near), -1)
+        self._kernels.see_values(shifted, seen, n_levels)
+        fits = np.flatnonzero(n_levels <= FEW_VALUES)
+        first[fits] = self._places(n_levels[fits])
+        self._kernels.pack_values(shifted, seen, first, self._bits)
+        packed = near[fits]
+        self.n_levels[start + packed], self._first[start + packed] = n_levels[fits], first[fits]
+        return np.delete(np.arange(len(low)), packed)
 
     def _pack_sparse(self, columns: SparseColumns) -> None:
         from ...kernels.packed_cells import pack_cells
