@@ -30,6 +30,7 @@ def tables(rng, n=130):
     frame = pd.DataFrame(few[:, :40]).add_prefix("f").astype({"f1": float, "f2": bool})
     frame["text"] = rng.choice(list("abcdefgh"), n)
     frame["name"] = [f"row {i % 70}" for i in range(n)]  # too many levels to be packed
+    labels = {f"c{j}": pd.Categorical.from_codes(few[:, j] + j % 3, list("abcdefghijkl")) for j in range(N_COLUMNS)}
     return {
         "bytes": bits,
         "bytes by column": np.asfortranarray(bits),
@@ -54,6 +55,7 @@ def tables(rng, n=130):
         "sparse single floats": with_stored_zeros(np.where(bits, floats, 0).astype(np.float32)),
         "a frame of one type": pd.DataFrame(few),
         "a mixed frame": frame,
+        "labels, some of which do not occur": pd.DataFrame(labels),
     }
 
 

@@ -13,7 +13,7 @@ from .expected_information import UNKNOWN, expected_pair, level_of, stratum_shar
 from .packed_columns import BLOCK
 
 #: Cost of following one set bit, relative to counting 64 rows of one of many columns side by side.
-SET_BIT_COST = 4.0
+SET_BIT_COST = 32.0
 #: Below this share of a block's bit sets, its columns are counted one by one.
 FEW = 1 / 8
 

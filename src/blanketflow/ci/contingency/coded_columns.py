@@ -159,6 +159,8 @@ def _joint(table: Table, name: str, members: Sequence[str], coder: Coder) -> Col
 
 #: Columns with more levels are not packed. Tables with more cells are not counted from packed columns.
 MOST_LEVELS, MOST_CELLS = 64, 4096
+#: Whole numbers are packed without coding where the largest exceeds the least by less.
+MOST_NEAR = 32
 #: The number of cells coded at once, in a dense matrix and among the stored cells of a sparse one.
 CHUNK, HELD = 2**22, 2**20
 #: Value in `n_levels` for a column of zeros and ones packed without coding.
@@ -281,7 +283,7 @@ class PackedColumns:
         """Pack columns of numbers together, with few calls."""
         left = np.arange(values.shape[1])
         if are_whole:
-            left = self._pack_few_values(values, start)
+            left = self._pack_few_values(values, start + left, FEW_VALUES)
             values = values[:, left]
         k, n = values.shape[1], len(values)
         codes, n_levels = np.empty((k, n), dtype=np.uint8), np.zeros(k, dtype=np.int32)
@@ -297,21 +299,21 @@ class PackedColumns:
             codes[binned], n_levels[binned] = own_codes, own_levels
         self._add(start + left, codes, n_levels)
 
-    def _pack_few_values(self, values: np.ndarray, start: int) -> np.ndarray:
-        """Pack columns of few whole numbers, close to each other; return the positions of the others in `values`."""
+    def _pack_few_values(self, values: np.ndarray, columns: np.ndarray, most_levels: int) -> np.ndarray:
+        """Pack whole numbers of few values that are near; return the positions of the others in `values`, (n, k)."""
         low = values.min(axis=0)
         spans = (values.max(axis=0).astype(np.int64) - low.astype(np.int64)).view(np.uint64)  # which holds any span
-        near = np.flatnonzero(spans < 32)
+        near = np.flatnonzero(spans < MOST_NEAR)
         some = values if len(near) == len(low) else values[:, near]
         shifted = np.subtract(some, low[near], dtype=np.uint8, casting="unsafe", order="C")  # exact modulo 256
         seen, n_levels, first = np.empty(len(near), np.uint32), np.empty(len(near), np.int32), np.full(len(near), -1)
         self._kernels.see_values(shifted, seen, n_levels)
-        fits = np.flatnonzero(n_levels <= FEW_VALUES)
+        fits = np.flatnonzero(n_levels <= most_levels)
         first[fits] = self._places(n_levels[fits])
         self._kernels.pack_values(shifted, seen, first, self._bits)
-        packed = near[fits]
-        self.n_levels[start + packed], self._first[start + packed] = n_levels[fits], first[fits]
-        return np.delete(np.arange(len(low)), packed)
+        packed = columns[near[fits]]
+        self.n_levels[packed], self._first[packed] = n_levels[fits], first[fits]
+        return np.delete(np.arange(len(low)), near[fits])
 
     def _pack_sparse(self, columns: SparseColumns) -> None:
         from ...kernels.packed_cells import pack_cells
@@ -332,7 +334,7 @@ class PackedColumns:
         """Pack columns that are coded one by one, except those with too many levels."""
         width = max(1, CHUNK // max(1, self._table.n_rows))
         for at in range(0, len(positions), width):
-            asked = positions[at : at + width]
+            asked = self._pack_labels(positions[at : at + width])
             coded = [self._coder.codes(position) for position in asked.tolist()]
             n_levels = np.array([count for _, count in coded], dtype=np.int32)
             self.n_levels[asked] = n_levels
@@ -341,6 +343,17 @@ class PackedColumns:
             for i, fit in enumerate(fits):
                 codes[i] = coded[fit][0]
             self._add(asked[fits], codes, n_levels[fits])
+
+    def _pack_labels(self, positions: np.ndarray) -> np.ndarray:
+        """Pack the labels of few levels among some columns together; return the positions of the others."""
+        columns = [self._table.columns[at] for at in positions.tolist()]
+        are_few = np.array([column.kind == CATEGORICAL and len(column.levels) < MOST_NEAR for column in columns])
+        codes = np.empty((np.count_nonzero(are_few), self._table.n_rows), dtype=np.int8)
+        for line, at in zip(codes, np.flatnonzero(are_few).tolist(), strict=True):
+            line[:] = columns[at].values
+        if len(codes):
+            self._pack_few_values(codes.T, positions[are_few], MOST_NEAR)
+        return positions[~are_few]
 
     def _add(self, positions: np.ndarray, codes: np.ndarray, n_levels: np.ndarray) -> None:
         first = self._places(n_levels)
