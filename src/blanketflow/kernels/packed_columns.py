@@ -64,23 +64,21 @@ def pack_bytes(values, first_column, bits, seen):
             seen[start + j] = or_ed[j]
 
 
-@njit("void(uint8[:, ::1], uint32[::1], int32[::1])", cache=True, nogil=True)
-def see_values(values, seen, n_levels):
-    """Write the set of each column's values, 0 .. 31 in `values`, (n, k), as bits of `seen`, and their number."""
-    seen[:] = 0
-    for row in range(len(values)):
-        for j in range(len(seen)):
-            seen[j] |= np.uint32(1) << np.uint32(values[row, j])
-    for j in range(len(seen)):
-        n_levels[j] = np.int32(_popcount(np.uint64(seen[j])))
+@njit("void(uint8[:, ::1], uint32[::1], int32[::1], int64[::1], uint64[:, :, ::1])", cache=True, nogil=True)
+def pack_values(values, seen, n_levels, first, bits):
+    """Pack columns of values 0 .. 31 in `values`, (n, k), into zeroed `bits`, from `first`, (k,), on, unless -1.
 
-
-@njit("void(uint8[:, ::1], uint32[::1], int64[::1], uint64[:, :, ::1])", cache=True, nogil=True)
-def pack_values(values, seen, first, bits):
-    """Pack columns of `values`, (n, k), and `seen` as in `see_values`, into zeroed `bits`, from `first` on, unless -1.
-
-    The value 0 must occur. A row's columns are compared with one value side by side.
+    With an empty `first`, write the set of each column's values as bits of `seen`, and their number; these are needed
+    to pack. The value 0 must occur. A row's columns are compared with one value side by side.
     """
+    if not len(first):
+        seen[:] = 0
+        for row in range(len(values)):
+            for j in range(len(seen)):
+                seen[j] |= np.uint32(1) << np.uint32(values[row, j])
+        for j in range(len(seen)):
+            n_levels[j] = np.int32(_popcount(np.uint64(seen[j])))
+        return
     n, k = values.shape
     eight, words = np.empty(BLOCK, dtype=np.uint8), np.empty((32, BLOCK), dtype=np.uint64)
     for start in range(0, k, BLOCK):

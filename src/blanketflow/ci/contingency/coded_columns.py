@@ -307,10 +307,11 @@ class PackedColumns:
         some = values if len(near) == len(low) else values[:, near]
         shifted = np.subtract(some, low[near], dtype=np.uint8, casting="unsafe", order="C")  # exact modulo 256
         seen, n_levels, first = np.empty(len(near), np.uint32), np.empty(len(near), np.int32), np.full(len(near), -1)
-        self._kernels.see_values(shifted, seen, n_levels)
+        self._kernels.pack_values(shifted, seen, n_levels, first[:0], self._bits)
         fits = np.flatnonzero(n_levels <= most_levels)
         first[fits] = self._places(n_levels[fits])
-        self._kernels.pack_values(shifted, seen, first, self._bits)
+        if len(near):
+            self._kernels.pack_values(shifted, seen, n_levels, first, self._bits)
         packed = columns[near[fits]]
         self.n_levels[packed], self._first[packed] = n_levels[fits], first[fits]
         return np.delete(np.arange(len(low)), near[fits])
