@@ -121,14 +121,44 @@ def test_configured_methods_and_wrong_names():
 
 
 @pytest.mark.parametrize("name", ["hiton-mb", "pcmb", "mmpc", "iamb"])
-def test_processes_find_the_same_and_search_from_no_column_twice(name):
+def test_processes_find_the_same_by_the_same_tests(name):
     table = read_network("alarm").sample(500, seed=1)
-    alone, together = (bf.blankets(table, name, "g2", n_jobs=n) for n in (1, 2))
-    assert list(together) == list(alone) and together.statuses == alone.statuses
-    assert all(together[target] == alone[target] for target in alone)
-    assert all(together.found[target] == alone.found[target] for target in alone)
-    # Twice as many where each process needs nearly all columns. Searches without stand-ins are not shared.
-    assert name == "iamb" or together.n_tests < 1.8 * alone.n_tests
+    half = table.names[:20]
+    for targets in (None, half):
+        alone, *together = (bf.blankets(table, name, "g2", targets=targets, n_jobs=n) for n in (1, 2, 3))
+        for found in together:
+            assert list(found) == list(alone) and found.statuses == alone.statuses
+            assert found.found == alone.found
+            assert found.n_tests == alone.n_tests
+
+
+@pytest.mark.parametrize("name", [name for name in CAUSAL if name not in ("ppfs", "srs")])
+def test_the_number_of_tests_does_not_depend_on_processes(name):
+    X = sample(200)
+    options = {"kiamb": {"n_runs": 2}, "koller-sahami": {"n_features": 3}}.get(name, {})
+    n_tests = {n: bf.blankets(X, name, n_jobs=n, **options).n_tests for n in (1, 2, 3)}
+    assert len(set(n_tests.values())) == 1, n_tests
+
+
+def test_one_way_tests_are_counted_by_direction():
+    X = sample(100).iloc[:, :4]
+    alone, together = (bf.blankets(X, "iamb", bf.get_ci_test("ppi", n_repeats=5), n_jobs=n) for n in (1, 2))
+    assert together.n_tests == alone.n_tests
+
+
+def test_processes_count_each_different_test_once():
+    bound = [bf.get_ci_test("g2").bind(sample()) for _ in range(2)]
+    bound[0].test_many(["x2", "x3"], "x1")
+    bound[1].test_many(["x1", "x3"], "x2")
+    bound[1].test("x1", "x2", ["x3"])
+    marginal = bound[0].test_many(["x2", "x3"], "x1")
+    bound[1].remember(["x2", "x3"], "x1", marginal)
+    bound[1].mutual_information(np.array([0]), 1)
+    asked = [one.asked() for one in bound]
+    assert [n_apart for n_apart, _ in asked] == [0, 1]  # only tests that are not cached
+    keys = [set(keys.tolist()) for _, keys in asked]
+    assert [len(own) for own in keys] == [2, 4]
+    assert keys[0] < keys[1]
 
 
 def test_processes_search_from_groups_of_features_too():
@@ -136,4 +166,5 @@ def test_processes_search_from_groups_of_features_too():
     groups = {"site": list(X.columns[1:3])}
     alone, together = (bf.blankets(X, "hiton-mb", "g2", feature_groups=groups, n_jobs=n) for n in (1, 2))
     assert together.found == alone.found and together.statuses == alone.statuses
+    assert together.n_tests == alone.n_tests
     assert any(set(groups["site"]) <= set(alone[target]) for target in alone)

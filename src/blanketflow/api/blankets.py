@@ -117,8 +117,8 @@ def blankets(
         Most rows, at least 10, for tests that fit models or compare pairs of rows (such as ``ppi`` and ``spline``).
         Larger tables are sampled, once for all targets and so without stratification.
     n_jobs : int, optional
-        Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
-        it. `n_tests` does, because processes share searches for parents and children, but no other results.
+        Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Without limits, blankets
+        do not depend on it. Nor does `n_tests`, as long as results are cached: up to two million.
     verbose : int, default=0
         Messages on stderr: 0 none, 1 a line per target, 2 also one per step.
     **options
@@ -220,7 +220,7 @@ def blankets(
         )
     check_resolution(configured, test, n_features)
     searched = EveryTarget(search, ordered, frozenset(latent), known, Teller(verbose, "blankets"))
-    found, statuses, n_tests = searched.dealt(wanted, n_workers("blankets", n_jobs, len(wanted)))
+    (found, statuses), n_tests = searched.dealt(wanted, n_workers("blankets", n_jobs, len(wanted)))
     return Blankets(
         {own.get(name, name): [_renamed(step, own) for step in found[name]] for name in wanted if name in found},
         {own.get(name, name): statuses[name] for name in wanted},
@@ -269,7 +269,7 @@ class Blankets:
     statuses : dict of str to (str, str)
         Status (``ok``, ``unreliable`` or ``timeout``) and reason of each target.
     n_tests : int
-        CI tests computed for all targets together.
+        Different CI tests computed for all targets together.
     columns : list of str
         Column names in table order.
     sample : str

@@ -210,7 +210,11 @@ class BoundTest:
     def remember(self, xs: Iterable[str | int] | np.ndarray, y: str | int, results: CIResults) -> None:
         """Cache marginal results on the same rows, such as those of the ci_test stage; they cost no tests."""
         candidates = in_range(self.table, xs) if are_positions(xs) else candidates_of(self.table, xs, self.card)
-        self._cache.add(candidates, self.table.position(y), self.strata, results.locked())
+        self._cache.add(candidates, self.table.position(y), self.strata, results.locked(), is_given=True)
+
+    def asked(self) -> tuple[int, np.ndarray]:
+        """Return how many tests have no cached result, and the sorted keys of those that have."""
+        return self.n_tests - self._cache.n_made, self._cache.keys()
 
     def _spend_on(self, xs: np.ndarray, others: tuple[int, ...]) -> None:
         if len(set(others)) < len(others) or any((xs == other).any() for other in others):

@@ -31,6 +31,29 @@ class ResultCache:
         self.clear()
 
     @property
+    def n_made(self) -> int:
+        """Number of tests made for the cached results."""
+        return self._n_results - self._n_given
+
+    def keys(self) -> np.ndarray:
+        """Return sorted 64-bit keys of the tests with cached results, equal in all processes; some may occur twice."""
+        for conditions in [*self._unread]:
+            self._given(conditions)
+        asked: list[Candidate] = []
+        groups: list[int] = []  # for each set and target: hash of the set, target, number of candidates
+        for conditions, by_target in self._memory.items():
+            of_set = hash((conditions,))
+            for target, places in by_target.items():
+                asked += places
+                groups += of_set, target, len(places)
+        of_sets, targets, sizes = np.array(groups, np.int64).reshape(-1, 3).T
+        candidates = np.fromiter(map(hash, asked), np.int64, len(asked))
+        given, targets = of_sets.repeat(sizes), targets.repeat(sizes)
+        if self._is_symmetric:
+            candidates, targets = np.minimum(candidates, targets), np.maximum(candidates, targets)
+        return np.sort(_mixed(_mixed(given.view(np.uint64) + candidates.view(np.uint64)) + targets.view(np.uint64)))
+
+    @property
     def is_empty(self) -> bool:
         """Whether the cache is empty."""
         return not self._n_results
@@ -79,10 +102,16 @@ class ResultCache:
         self._memory.setdefault(conditions, {}).setdefault(target, {})[candidate] = -len(self._singles)
 
     def add(
-        self, candidates: Sequence[Candidate] | np.ndarray, target: int, conditions: tuple[int, ...], results: CIResults
+        self,
+        candidates: Sequence[Candidate] | np.ndarray,
+        target: int,
+        conditions: tuple[int, ...],
+        results: CIResults,
+        is_given: bool = False,
     ) -> None:
-        """Cache the results of a query."""
+        """Cache the results of a query; those that are given cost no tests here."""
         self._make_room(len(candidates))
+        self._n_given += is_given * len(candidates)
         self._unread.setdefault(conditions, []).append((candidates, target, self._n_in_queries))
         self._n_in_queries += len(candidates)
         self._apart.append(results)
@@ -92,7 +121,7 @@ class ResultCache:
         self._memory: dict[tuple[int, ...], Memory] = {}
         # Queries not in `_memory` yet: nothing else is asked given most sets.
         self._unread: dict[tuple[int, ...], list[tuple[Sequence[Candidate] | np.ndarray, int, int]]] = {}
-        self._n_results = self._n_in_queries = self._n_together = 0
+        self._n_results = self._n_given = self._n_in_queries = self._n_together = 0
         # Fields of results, a row each; results of queries not yet among them; those added one by one.
         self._fields = np.empty((0, 6))
         self._apart: list[CIResults] = []
@@ -126,6 +155,23 @@ class ResultCache:
                 first += len(results)
             self._n_together, self._apart = first, []
         return self._fields
+
+
+def n_different(keys: Sequence[np.ndarray]) -> int:
+    """Return the number of different keys in sorted arrays.
+
+    >>> n_different([np.array([1, 3, 3]), np.array([1, 2])])
+    3
+    """
+    in_order = np.sort(np.concatenate(keys), kind="stable")  # merges; numpy's own `unique` takes ten times as long
+    return min(1, len(in_order)) + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
+
+
+def _mixed(keys: np.ndarray) -> np.ndarray:
+    """Return 64-bit numbers that differ in many bits where those given differ in few, and only there."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
+    return keys ^ (keys >> np.uint64(31))
 
 
 def in_order(

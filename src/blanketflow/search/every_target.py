@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from ..ci.base import BoundTest
 from ..ci.feature_groups import bind_groups, variables
+from ..ci.tests_made import n_different
 from ..core.limits import NO_LIMITS, LimitReached
 from ..core.messages import SILENT, STEPS, Teller, say_once, with_warnings
 from ..core.prior import Known
@@ -21,10 +23,10 @@ from .problems import tiers_of_variables
 from .run_fold import fold_seed, run_problem
 from .search import Search
 
-#: Largest share of columns as targets for which processes search from the neighbours that they need.
-MOST_APART = 0.5
-#: Blankets, statuses and the number of tests.
-Answers = tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]
+#: Blankets and statuses.
+Answers = tuple[dict[str, list[Step]], dict[str, tuple[str, str]]]
+#: Number of tests without a key, and keys of the others: processes make some of these twice.
+Asked = tuple[int, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -45,35 +47,45 @@ class EveryTarget:
         """The method."""
         return self.search.method
 
-    def dealt(self, targets: list[str], n: int) -> Answers:
-        """Return the results, with the targets distributed over n processes.
+    def dealt(self, targets: list[str], n: int) -> tuple[Answers, int]:
+        """Return the results and the number of different tests, with the targets distributed over n processes.
 
-        Divide-and-conquer methods search from a target's neighbours first: distributed once, with results for all
-        processes.
+        Divide-and-conquer methods first search for parents and children: distributed, with results for all processes.
         """
+        if n == 1:
+            bound = self._bound()
+            answers, warned = with_warnings(self._of, bound, targets, {}, {})
+            say_once("blankets", warned)
+            return answers, bound.n_tests
+        dealt = [targets[part::n] for part in range(n)]
         near: Found = {}
-        marginal: dict[str, CIResults] = {}
-        n_tests = 0
+        marginal: list[dict[str, CIResults]] = [{} for _ in dealt]
+        asked: list[Asked] = []
         with Parallel(n_jobs=n) as pool:
-            columns = variables(self.table.names, self.known.feature_groups)
-            if n > 1 and self._can_share() and len(targets) > MOST_APART * len(columns):
-                first = pool(delayed(with_warnings)(self.neighbours, columns[part::n]) for part in range(n))
+            if self._can_share():
+                first = pool(delayed(with_warnings)(self.neighbours, part) for part in dealt)
                 say_once("blankets", *(warned for _, warned in first))
-                for (found, tests, count), _ in first:
-                    near, marginal, n_tests = near | found, marginal | tests, n_tests + count
-            dealt = [targets[part::n] for part in range(n)]
-            own = [{target: marginal[target] for target in part if target in marginal} for part in dealt]
+                marginal = [tests for (_, tests, _), _ in first]
+                for (found, _, own), _ in first:
+                    near |= found
+                    asked.append(own)
             parts = pool(
-                delayed(with_warnings)(self.of, part, near, tests) for part, tests in zip(dealt, own, strict=True)
+                delayed(with_warnings)(self.of, part, near, tests) for part, tests in zip(dealt, marginal, strict=True)
             )
         say_once("blankets", *(warned for _, warned in parts))
-        blankets = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
-        statuses = {target: status for (_, own, _), _ in parts for target, status in own.items()}
-        return blankets, statuses, n_tests + sum(count for (_, _, count), _ in parts)
+        blankets = {target: steps for ((members, _), _), _ in parts for target, steps in members.items()}
+        statuses = {target: status for ((_, own), _), _ in parts for target, status in own.items()}
+        asked += [own for (_, own), _ in parts]
+        n_tests = sum(n_apart for n_apart, _ in asked) + n_different([keys for _, keys in asked])
+        return (blankets, statuses), n_tests
 
-    def of(self, targets: list[str], near: Found, marginal: dict[str, CIResults]) -> Answers:
+    def of(self, targets: list[str], near: Found, marginal: dict[str, CIResults]) -> tuple[Answers, Asked]:
         """Return the results, reusing earlier searches for parents and children and marginal tests."""
-        bound, groups = self._bound(), self.known.feature_groups
+        bound = self._bound()
+        return self._of(bound, targets, near, marginal), bound.asked()
+
+    def _of(self, bound: BoundTest, targets: list[str], near: Found, marginal: dict[str, CIResults]) -> Answers:
+        groups = self.known.feature_groups
         found: dict[str, list[Step]] = {}
         statuses: dict[str, tuple[str, str]] = {}
         shared: dict[Any, Any] = {}
@@ -92,19 +104,17 @@ class EveryTarget:
                 found[target] = list(outcome.members)
                 statuses[target] = (outcome.status, outcome.reason)
             self.tell(f"{target}: {len(found.get(target, []))} in its blanket, {statuses[target][0]}")
-        return found, statuses, bound.n_tests
+        return found, statuses
 
-    def neighbours(self, columns: list[str]) -> tuple[Found, dict[str, CIResults], int]:
-        """Return the parents and children of some columns by their own searches, marginal tests, and the number of
-        tests.
-        """
+    def neighbours(self, columns: list[str]) -> tuple[Found, dict[str, CIResults], Asked]:
+        """Return the parents and children of some columns by their own searches, and marginal tests."""
         bound, marginal, shared = self._bound(), {}, {}
         for column in columns:
             problem = self._problem(bound, column, shared)
             marginal[column] = bound.test_many(problem.features, column)
             near = self.method.neighbourhoods(problem)
             near.found(column)
-        return near.known, marginal, bound.n_tests
+        return near.known, marginal, bound.asked()
 
     def _can_share(self) -> bool:
         """Whether a column's search is the same for all targets, and cannot end early."""
@@ -133,7 +143,12 @@ class EveryTarget:
 def _see_marginal_tests(problem: Problem, bound: BoundTest, known: CIResults | None) -> None:
     bound.allowance = None  # the marginal tests do not count as part of a search
     features, target = problem.features, problem.target
-    problem.marginal = bound.test_many(features, target) if known is None else known
+    if known is None:
+        known = bound.test_many(features, target)
+    else:
+        bound.remember(features, target, known)
+    _ = problem.test  # read first: given marginal results, it would cache them a second time
+    problem.marginal = known
     table = bound.table if len(features) + 1 == len(bound.table) else bound.table.select([*features, target])
     if doubts := bound.test_config.doubts(table, target, problem.marginal):
         problem.say("unreliable", doubts)
