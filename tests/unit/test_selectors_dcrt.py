@@ -13,8 +13,10 @@ from blanketflow.selectors.knockoff.gaussian_knockoffs import shrinkage
 from blanketflow.selectors.wrappers import dcrt
 from blanketflow.selectors.wrappers.dcrt import (
     PENALTIES,
+    SHARES,
     dcrt_p_values,
     left_of_features,
+    likeliest_share,
     scaled_lasso,
 )
 
@@ -123,12 +125,15 @@ def test_the_linear_law_is_that_of_the_shrunken_correlations(n):
     share = shrinkage(X)
     correlations = (1 - share) * X.T @ X / n + share * np.eye(15)
     owners = np.array([0, 0, 0, *range(1, 13)])
-    left, covariances = left_of_features(X, owners)
+    left, covariances, residual = left_of_features(X, owners)
     for owner in range(13):
         own, others = np.flatnonzero(owners == owner), np.flatnonzero(owners != owner)
         weights = np.linalg.solve(correlations[np.ix_(others, others)], correlations[np.ix_(others, own)])
         assert left[:, own] == pytest.approx(X[:, own] - X[:, others] @ weights)
         assert covariances[owner] == pytest.approx(left[:, own].T @ left[:, own] / n)
+    y = np.random.default_rng(3).normal(size=(n, 2))
+    weights = np.linalg.solve(correlations, (1 - share) * X.T @ y / n)
+    assert residual(y) == pytest.approx(y - X @ weights)
 
 
 def test_with_an_estimated_law_products_count_as_those_of_fewer_rows():
@@ -247,6 +252,80 @@ def test_squares_leave_the_level_of_a_true_null():
         found.append(trace.groupby("feature")["p_value"].max().get("x2", 1.0))
     rejected = (np.array(found) <= 0.1).sum()
     assert rejected <= stats.binom.ppf(0.999, len(found), 0.1), "x2 follows x0 only"
+
+
+def correlated(seed, n, d):
+    """Return rows in which three features share a half of their variance, and a target that follows two features."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.normal(size=(n, d // 3)), 3, axis=1) + rng.normal(size=(n, d))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = (X[:, 0] + X[:, 3]) * 5 / np.sqrt(n) + rng.normal(size=n)
+    return X, (y - y.mean()) / y.std()
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 12), (30, 36)], ids=["more rows", "more columns"])
+def test_the_share_is_that_under_which_columns_are_likeliest_given_all_others(n, d):
+    X, _ = correlated(0, n, d)
+    found = []
+    for share in SHARES:
+        likelihood = 0.0
+        for j in range(d):
+            others = np.delete(X, j, axis=1)
+            law = np.eye(n) + (1 - share) / (share * n) * others @ others.T
+            scale = X[:, j] @ np.linalg.solve(law, X[:, j]) / n
+            likelihood += stats.multivariate_normal.logpdf(X[:, j], np.zeros(n), scale * law)
+        found.append(likelihood)
+    _, singular, axes = np.linalg.svd(X, full_matrices=False)
+    assert likeliest_share(singular**2 / n, axes, n) == SHARES[np.argmax(found)] not in (SHARES[0], SHARES[-1])
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 12), (30, 36)], ids=["more rows", "more columns"])
+def test_weighted_tests_are_those_of_the_law_of_a_feature_given_all_others(n, d):
+    X, y = correlated(1, n, d)
+    _, singular, axes = np.linalg.svd(X, full_matrices=False)
+    share = likeliest_share(singular**2 / n, axes, n)
+    log_p, agreed = np.zeros((2, d))
+    for j in range(d):
+        x, others = X[:, j], np.delete(X, j, axis=1)
+        r = scaled_lasso(others, y, d, 0.5)[1]
+        law = np.eye(n) + (1 - share) / (share * n) * others @ others.T
+        e = np.linalg.solve(law, r)
+        rest = r - e * (r @ r) / (r @ e)
+        assert e @ law @ rest == pytest.approx(0, abs=1e-9), "the covariance of both products under the law"
+        agreed[j] = np.clip(np.sign(x @ e) * (x @ rest) / np.linalg.norm(r), -1, 1)
+        scale = x @ np.linalg.solve(law, x) / (n - 1)
+        log_p[j] = stats.chi2.logsf((x @ e) ** 2 / (scale * (e @ law @ e)), 1)
+    weights = np.exp(3 * agreed) / np.mean((np.exp(3 * agreed) + np.exp(-3 * agreed)) / 2)
+    found = dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d, penalty=0.5, weighting=3.0)
+    assert found[2] == pytest.approx(np.minimum(log_p - np.log(weights), 0), abs=0.1)
+    assert np.ptp(weights) > 1, "the case tells nothing"
+
+
+def test_weights_find_more_and_leave_the_level_of_true_nulls():
+    n_rejected = n_tested = 0
+    n_found = np.zeros(2)
+    for seed in range(80):
+        X, y = correlated(seed, 100, 30)
+        for at, weighting in enumerate((0.0, 3.0)):
+            p = dcrt_p_values(X, np.arange(30), y[:, np.newaxis], 30, weighting=weighting)[1]
+            n_found[at] += (p[[0, 3]] <= 0.001).sum()
+        null = np.delete(p, [0, 3])
+        n_rejected, n_tested = n_rejected + (null <= 0.05).sum(), n_tested + len(null)
+    assert n_found[1] > 1.1 * n_found[0]
+    assert 0.04 < n_rejected / n_tested < 0.07
+
+
+def test_labels_are_tested_beside_weights():
+    X, y = bent()
+    y = y + 1.0 * (X["label"] == "west")
+    found = bf.DCRT(alpha=0.05, weighting=3.0).fit(X, y).selected_features_
+    assert "label" in found and "x1" in found
+
+
+def test_weights_with_a_known_covariance_are_refused():
+    X, y, covariance = with_copies(0, 0.05)
+    with pytest.raises(ParameterError, match=r"weighting is 3, but the covariance .* Leave one of them out"):
+        bf.DCRT(weighting=3.0, covariance=covariance).fit(X, y)
 
 
 def test_squares_of_a_known_covariance_are_refused():

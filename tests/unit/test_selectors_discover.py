@@ -23,7 +23,7 @@ def table(n, d, n_relevant=4, seed=0):
 
 @pytest.mark.parametrize(
     ("procedure", "same"),
-    [("dcrt", bf.DCRT(alpha=0.1, squares=0.1)), ("knockoffs", bf.Knockoffs(q=0.1))],
+    [("dcrt", bf.DCRT(alpha=0.1, squares=0.1, weighting=3.0)), ("knockoffs", bf.Knockoffs(q=0.1))],
 )
 def test_it_is_the_procedure_that_was_asked_for(procedure, same):
     X, y = table(80, 90, n_relevant=15)
@@ -87,7 +87,7 @@ def test_times_to_an_event():
     times, ends = rng.exponential(np.exp(-X["x3"])), rng.exponential(3.0, 300)
     y = pd.DataFrame({"time": np.minimum(times, ends), "event": times <= ends})
     found = bf.discover(X, y, q=0.5, target_kind="survival")
-    expected = bf.DCRT(alpha=0.5, squares=0.1, target_kind="survival").fit(X, y)
+    expected = bf.DCRT(alpha=0.5, squares=0.1, weighting=3.0, target_kind="survival").fit(X, y)
     assert "x3" in found.features and found.features == expected.selected_features_
     pd.testing.assert_frame_equal(found.discoveries, expected.discoveries_)
 

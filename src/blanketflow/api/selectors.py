@@ -81,6 +81,7 @@ class DCRT(MarkovBlanketSelector):
     correction: Literal["bh", "by", "none"] = "bh"
     covariance: Any = None
     squares: float = 0.0
+    weighting: float = 0.0
     penalty: float | None = None
 
 

@@ -55,6 +55,14 @@ class DCRT(TakesCovariance, Method):
     given the number and all others with their squares, where the lasso has all these columns too. The two p-values are
     combined by weighted Bonferroni, p = min(p1 / (1 - squares), p2 / squares), which keeps the level.
 
+    With `weighting`, levels are shared out by what the other features say. Where a feature has an effect, features that
+    correlate with it show it too, with its sign. What they show does not depend on the test of an irrelevant feature.
+    So p-values are divided by weights exp(weighting * score), where the score, -1 to 1, says how far the others agree
+    with the sign that the test finds, and the mean weight is 1 (Genovese, Roeder and Wasserman, 2006,
+    doi:10.1093/biomet/93.3.509). Each feature is then regressed on the others by the ridge that is most likely for all
+    of them, and the variance of a test is that under the ridge's prior. The false discovery rate is measured, not
+    proved.
+
     Unlike knockoffs, it needs no minimum number of features.
 
     Examples
@@ -100,6 +108,13 @@ class DCRT(TakesCovariance, Method):
         at_least=0,
         below=1,
     )
+    weighting: float = number(
+        0.0,
+        "Size, in standard errors, of the effect that the other features are asked about, in order to give a test more "
+        "of the level if they agree with it; 0: all tests have the same level.",
+        at_least=0,
+        below=10,
+    )
     penalty: float | None = number(
         None,
         "Penalty of the lasso that distils the target, as a multiple of the one under which noise alone lets nothing "
@@ -109,12 +124,13 @@ class DCRT(TakesCovariance, Method):
     )
 
     def check(self, where: str | None = None) -> None:
-        """Raise `ParameterError` for squares of features whose covariance is given."""
+        """Raise `ParameterError` for squares or weights of features whose covariance is given."""
         super().check(where)
-        if self.squares and self.covariance is not None:
+        if self.covariance is not None and (self.squares or self.weighting):
+            squares = f"squares is {self.squares:g}, but the covariance that is given says nothing of squares"
+            weights = f"weighting is {self.weighting:g}, but the covariance that is given is for exact p-values"
             raise ParameterError(
-                f"{where or self.card.id}: squares is {self.squares:g}, but the covariance that is given says nothing "
-                "of squares. Leave one of them out."
+                f"{where or self.card.id}: {squares if self.squares else weights}. Leave one of them out."
             )
 
     def proves_one_search(self) -> bool:
@@ -169,13 +185,12 @@ class DCRT(TakesCovariance, Method):
         correlations: np.ndarray | None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         d = len(problem.features)
-        found = dcrt_p_values(columns, owners, outcomes, d, correlations, problem.check_time, self.penalty)
+        how = problem.check_time, self.penalty
+        found = dcrt_p_values(columns, owners, outcomes, d, correlations, *how, weighting=self.weighting)
         added, numbers = squares_of(columns, owners) if self.squares else (columns[:, :0], owners[:0])
         if len(numbers):
             joined, of = np.hstack([columns, added]), np.concatenate([owners, d + numbers])
-            again = dcrt_p_values(
-                joined, of, outcomes, 2 * d, None, problem.check_time, self.penalty, tested=d + numbers
-            )
+            again = dcrt_p_values(joined, of, outcomes, 2 * d, None, *how, tested=d + numbers, weighting=self.weighting)
             linear, bent = found[2][numbers] - np.log1p(-self.squares), again[2][d + numbers] - np.log(self.squares)
             at = numbers[bent < linear]
             found[0][at] = again[0][d + at]
@@ -208,6 +223,8 @@ MOST_KEPT = 0.25
 MOST_FREEDOM = 0.999
 #: A square with less than this share of its variance given its number is left out.
 LEAST_OF_SQUARE = 0.1
+#: Shares among which the likeliest is chosen, of equal steps of the logarithm of s / (1 - s).
+SHARES = 1.0 / (1.0 + np.geomspace(1e4, 1e-2, 41))
 #: A column with less than this residual share of variance given the others is a copy of them.
 SMALLEST_SHARE = 1e-8
 
@@ -228,42 +245,66 @@ def squares_of(columns: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def left_of_features(
-    columns: np.ndarray, owners: np.ndarray, correlations: np.ndarray | None = None
-) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    columns: np.ndarray, owners: np.ndarray, correlations: np.ndarray | None = None, by_prior: bool = False
+) -> tuple[np.ndarray, dict[int, np.ndarray], Callable[[np.ndarray], np.ndarray]]:
     """Return the residual of each column given all other features, (n, m), and its covariances by feature, (k, k).
 
     `columns` are centred and of variance 1, (n, m), and those of one feature (`owners`) do not explain each other. The
     covariances of a feature's k columns given all others come from the known `correlations`, (m, m), or from the rows,
     with correlations estimated by Ledoit-Wolf shrinkage.
+
+    The third value is a function that returns the residuals of further columns, (n, c), given all features. `by_prior`
+    shrinks by `likeliest_share` instead, and covariances are those of its prior.
     """
-    precision, products = _precision(columns, correlations)
+    precision, products, residual = _precision(columns, correlations, by_prior)
     left, covariances = np.empty_like(columns), {}
     for owner in np.unique(owners).tolist():
         own = np.flatnonzero(owners == owner)
         inverse = np.linalg.inv(precision(own))
         left[:, own] = products[:, own] @ inverse
         rows = left[:, own]
-        covariances[owner] = rows.T @ rows / len(rows) if correlations is None else inverse
-    return left, covariances
+        beside = columns[:, own] if by_prior else rows
+        covariances[owner] = beside.T @ rows / len(rows) if correlations is None else inverse
+    return left, covariances, residual
 
 
 def _precision(
-    columns: np.ndarray, correlations: np.ndarray | None
-) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
-    """Return a function of blocks of the inverse correlations, and the columns times that inverse."""
+    columns: np.ndarray, correlations: np.ndarray | None, by_prior: bool
+) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Return a function of blocks of the inverse correlations, the columns times that inverse, and the residual."""
     if correlations is not None:
         inverse = np.linalg.inv(correlations)
-        return lambda own: inverse[np.ix_(own, own)], columns @ inverse
+        return lambda own: inverse[np.ix_(own, own)], columns @ inverse, lambda y: y
     # By the singular values of the rows, so that more columns than rows cost n^2 m, and not m^3.
     left, singular, axes = np.linalg.svd(columns, full_matrices=False)
-    share = shrinkage(columns)
+    share = likeliest_share(singular**2 / len(columns), axes, len(columns)) if by_prior else shrinkage(columns)
     outside = 1.0 / max(share, SMALLEST_EIGENVALUE)
     along = 1.0 / np.maximum((1.0 - share) * singular**2 / len(columns) + share, SMALLEST_EIGENVALUE)
 
     def block(own: np.ndarray) -> np.ndarray:
         return (axes[:, own].T * (along - outside)) @ axes[:, own] + outside * np.eye(len(own))
 
-    return block, (left * (singular * along)) @ axes
+    kept = (1.0 - share) * singular**2 / len(columns) * along
+    return block, (left * (singular * along)) @ axes, lambda y: y - (left * kept) @ (left.T @ y)
+
+
+def likeliest_share(values: np.ndarray, axes: np.ndarray, n_rows: int) -> float:
+    """Return the share of the identity in the correlations under which columns are most likely given all others.
+
+    `values`, (k,), and `axes`, (k, m), are the eigenvalues above 0 of the correlations of m columns and their vectors.
+    With a share s, the regression of a column on the others is a ridge. Its coefficients are the mean of their law
+    given the rows, if they are independent Gaussian with the variance (1 - s) / (s n) times that of the residual. The
+    product over all columns of the likelihoods under this prior is compared for the values of `SHARES`.
+    """
+    lengths = []
+    for share in SHARES:
+        along = (1.0 - share) * values + share
+        explained = ((1.0 - share) * values / along) @ axes**2
+        explained = np.clip(explained, SMALLEST_SHARE, 1.0 - SMALLEST_SHARE)
+        determinant = np.log(along).sum() + (n_rows - len(values)) * np.log(share)
+        fits = n_rows * np.log(explained / ((1.0 - share) * (1.0 - explained))) + np.log1p(-explained)
+        lengths.append(float(fits.sum()) + axes.shape[1] * determinant)
+    return float(SHARES[int(np.argmin(lengths))])
 
 
 def scaled_lasso(
@@ -304,6 +345,7 @@ def dcrt_p_values(
     check_time: Callable[[], None] = lambda: None,
     penalty: float | None = None,
     tested: np.ndarray | None = None,
+    weighting: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
 
@@ -320,12 +362,19 @@ def dcrt_p_values(
     orthogonal to the columns that the lasso keeps, so their degrees of freedom lie between n - kept and n. Half is
     measured (studies/discover), not derived. `tested` are the features that are tested, by default all; others have
     p = 1.
+
+    `weighting` is for estimated laws. Let X be a feature, r the residual of the target, and e what the ridge on the
+    other features leaves of r. Under the prior of `likeliest_share` the covariance of X is proportional to the inverse
+    of the map from r to e. So X'e, which is the product of the residuals, has a variance proportional to r'e, and is
+    independent of X'(r - e r'r / r'e), if X is irrelevant. The latter, divided by the length of r, is the score. The
+    likelihood of an effect of b standard errors is about exp(b * score), but for a factor without its sign.
     """
     n = len(columns)
-    left, covariances = left_of_features(columns, owners, correlations)
+    left, covariances, residual = left_of_features(columns, owners, correlations, weighting > 0)
     check_time()
     statistics, dof, least = np.zeros(n_features), np.zeros(n_features), np.full(n_features, np.inf)
-    waiting = np.unique(owners if tested is None else tested).tolist()
+    tested = np.unique(owners if tested is None else tested)
+    agreed, waiting = np.zeros(n_features), tested.tolist()
     begin: list[tuple[np.ndarray, float] | None] = [None] * outcomes.shape[1]
     for strength in PENALTIES if penalty is None else (penalty,):
         of_all = [scaled_lasso(columns, y, len(owners), strength, at) for y, at in zip(outcomes.T, begin, strict=True)]
@@ -333,6 +382,7 @@ def dcrt_p_values(
         if correlations is None and begin[0] is not None and n_kept > MOST_KEPT * n:
             break
         begin = [(coefficients, _noise(rest)) for coefficients, rest in of_all]
+        left_of_all = residual(np.column_stack([rest for _, rest in of_all]))
         for feature in waiting.copy():
             own = np.flatnonzero(owners == feature)
             r, n_kept, error = _distilled(columns, owners, own, outcomes, of_all, strength, check_time)
@@ -343,11 +393,26 @@ def dcrt_p_values(
             covariance, of_target = covariances[feature], r.T @ r
             if np.diag(covariance).min() < SMALLEST_SHARE or np.diag(of_target).min() <= SMALLEST_SHARE * n:
                 continue
-            products = left[:, own].T @ r
+            products, n_rows = left[:, own].T @ r, n if correlations is not None else max(n - n_kept / 2 - 1, 1)
+            if weighting:
+                x, shares = columns[:, own], any(coefficients[own].any() for coefficients, _ in of_all)
+                e, length = residual(r) if shares else left_of_all, of_target
+                # What the ridge on the other features leaves of r: its product with x is that of r and what is left.
+                e = e + left[:, own] @ np.linalg.solve(x.T @ left[:, own], products - x.T @ e)
+                of_target, n_rows = r.T @ e, n - 1
+                if products.size == 1:
+                    # Under the prior this is independent of the product, if the feature is irrelevant.
+                    score = (x.T @ r - products * length / of_target) / np.sqrt(length)
+                    agreed[feature] = np.clip(np.sign(products) * score, -1.0, 1.0).item()
             found = np.trace(np.linalg.solve(covariance, products) @ np.linalg.solve(of_target, products.T))
-            statistics[feature] = found if correlations is not None else found * max(n - n_kept / 2 - 1, 1) / n
+            statistics[feature] = found * n_rows / n
             dof[feature] = products.size
-    return statistics, *chi2_tail(statistics, dof)
+    p_values, log_p = chi2_tail(statistics, dof)
+    if weighting:
+        # Both signs of each tested feature have a weight, and their mean is 1.
+        log_p = np.minimum(log_p - weighting * agreed + np.log(np.cosh(weighting * agreed[tested]).mean()), 0.0)
+        p_values = np.exp(log_p)
+    return statistics, p_values, log_p
 
 
 def _distilled(
