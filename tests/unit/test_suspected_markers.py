@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 
 from blanketflow.api.select_command import select
+from blanketflow.core.column import MatrixColumns
+from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column
 from blanketflow.data.findings import findings
 from blanketflow.data.sources import read_source
-from blanketflow.data.suspected_cells import suspected_cells
+from blanketflow.data.suspected_cells import suspected_cells, suspects_of
 from blanketflow.workflow.peek import peek
 
 N = 60
@@ -118,3 +120,18 @@ def test_huge_infinite_and_missing_numbers_do_not_hide_codes(more):
     values = np.array([*np.arange(0.5, 10, 0.5), -200.0, -200.0, -200.0, *more])
     found = suspected_cells([Column("a", "numeric", values)]).cells
     assert found == {"a": {"-200": 3}} or 1e308 in more  # beside which -200 is near 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_matrix_is_looked_through_as_its_columns_are(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-3 if seed % 3 else 0, 40, size=(300, 12)).astype(np.int64 if seed % 2 else float)
+    for at, code in ((1, -999), (4, 99), (5, 9), (7, -9), (8, -1)):
+        values[rng.random(300) < 0.1, at] = code
+    if values.dtype.kind == "f" and seed % 4:
+        values[3, 2], values[:, 6] = np.nan, rng.normal(size=300)
+    columns = as_table(values).columns
+    assert isinstance(columns, MatrixColumns)
+    found = suspects_of(columns)
+    assert found == suspected_cells([*columns])
+    assert "-999" in found.cells[columns[1].name]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL
-from ..core.column import SparseColumns, WideColumns
+from ..core.column import MatrixColumns, SparseColumns, WideColumns
 from ..core.column_checks import declared_labels
 from ..core.convert import MOST_WHOLE
 from ..core.errors import SuspectedCellsWarning
@@ -83,11 +83,37 @@ def suspects_of(columns: Sequence[Column], apart: Collection[str] = (), most_row
     """Return which cells of a table may be missing, as `suspected_cells` does, but for some columns."""
     if isinstance(columns, SparseColumns):
         columns = columns.more
+    elif isinstance(columns, MatrixColumns) and not (apart or columns.more) and len(columns) <= _MOST_COLUMNS:
+        return _suspected_in_matrix(columns, most_rows)
     return suspected_cells([one for one in columns[:_MOST_COLUMNS] if one.name not in apart], most_rows)
 
 
-def suspected_cells(columns: Sequence[Column], most_rows: int = _MOST_ROWS) -> Suspects:
+def _suspected_in_matrix(columns: MatrixColumns, most_rows: int) -> Suspects:
+    """Return the same of a matrix of numbers, of which most columns end in no code."""
+    rows = columns.matrix[:: -(-len(columns.matrix) // most_rows) or 1]
+    if columns.kind == BOOLEAN or not rows.size:
+        return Suspects()
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    if not np.isfinite(low).all() or not np.isfinite(high).all():
+        return suspected_cells(columns, most_rows)
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    end_in_code = [at for at, (least, most) in enumerate(ends) if _is_code(most) or (least < 0 and _is_code(least))]
+    others = np.delete(low, end_in_code)
+    seen = [columns[at] for at in end_in_code]
+    return suspected_cells(seen, most_rows, len(others), int(np.count_nonzero(others < 0)), columns)
+
+
+def suspected_cells(
+    columns: Sequence[Column],
+    most_rows: int = _MOST_ROWS,
+    n_others: int = 0,
+    n_negative: int = 0,
+    whole: Iterable[Column] | None = None,
+) -> Suspects:
     """Return which cells may be missing. In more than `most_rows` rows codes are looked for in equally spaced ones.
+
+    Beside these `columns` of a `whole` table there may be `n_others` of numbers, `n_negative` of them with some below
+    zero, that are known to end in no code.
 
     >>> co = Column("co", "numeric", np.array([*np.arange(0.5, 10, 0.5), -200.0, -200.0, -200.0]))
     >>> suspected_cells([co]).cells
@@ -95,7 +121,7 @@ def suspected_cells(columns: Sequence[Column], most_rows: int = _MOST_ROWS) -> S
     """
     cells: dict[str, dict[str, int]] = {}
     seen: dict[str, _Codes] = {}
-    n_negative = n_numbers = 0
+    n_numbers = n_others
     for column in columns:
         if column.kind == CATEGORICAL:
             cells |= {column.name: held} if (held := _among_labels(column)) else {}
@@ -114,7 +140,7 @@ def suspected_cells(columns: Sequence[Column], most_rows: int = _MOST_ROWS) -> S
         codes = [c for c in found.counts if c in found.apart or (c in found.near and (n_apart[c] or n_digits[c] > 2))]
         if codes:
             cells[name] = {f"{code:.0f}": found.counts[code] for code in codes}
-    return Suspects(cells, _held_elsewhere(cells, columns))
+    return Suspects(cells, _held_elsewhere(cells, columns if whole is None else whole))
 
 
 def _held_elsewhere(cells: Mapping[str, Mapping[str, int]], columns: Iterable[Column]) -> frozenset[str]:

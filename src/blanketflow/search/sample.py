@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def rows_at_hand(
         together = None if together is None else together[complete]
         rows = None if rows is None else place[rows][place[rows] >= 0]
     if weights is None and groups is None:
-        together = repeats([*features.columns, target], features.n_rows)
+        together = repeats(chain(features.columns, [target]), features.n_rows)
     if rows is None or np.array_equal(rows, np.arange(features.n_rows)):
         return features, target, together, False
     if shares is not None:
