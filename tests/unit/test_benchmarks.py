@@ -32,6 +32,7 @@ def run(script, *arguments):
 
 def test_every_module_of_a_study_can_be_imported():
     """Without the packages that studies compare with, which are imported where they are measured."""
+    importlib.import_module("studies.tabarena.interface").stand_in()  # of a base class, which is no package's yet
     every = sorted(path.relative_to(REPO).with_suffix("") for path in STUDIES.rglob("*.py"))
     for module in every:
         importlib.import_module(".".join(module.parts).removesuffix(".__init__"))
