@@ -249,7 +249,7 @@ def test_numbers_far_from_all_others_are_named():
     x, y = rng.normal(size=(2, 200))
     columns = {"x": np.r_[x[:-1], 1e6], "even": x, "flag": np.r_[np.zeros(198), 1, 1], "tails": x**3}
     table = raw(columns, y, "regression")
-    (found,) = told(table, "far")
+    (found,) = told(table, "outlier")
     assert (found.columns, found.message) == (("x",), "x (1e+06) has numbers far from all others")
 
 

@@ -45,7 +45,7 @@ IN_WORDS = {
     "few-rows": "small classes or few events",
     "weights": "unequal weights",
     "row-order": "neighbouring rows that are alike",
-    "far": "numbers far from all others",
+    "outlier": "outliers",
 }
 
 
@@ -54,9 +54,9 @@ class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
     `kind` is ``follow-up``, ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``,
-    ``group``, ``code``, ``constant``, ``rounding``, ``far``, ``duplicate``, ``equal-rows``, ``row-order``, ``missing``,
-    ``missing-marker``, ``suspected-marker``, ``below-detection``, ``above-detection``, ``few-rows``, ``imbalance``,
-    ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
+    ``group``, ``code``, ``constant``, ``rounding``, ``outlier``, ``duplicate``, ``equal-rows``, ``row-order``,
+    ``missing``, ``missing-marker``, ``suspected-marker``, ``below-detection``, ``above-detection``, ``few-rows``,
+    ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ def _told(raw: RawTable) -> dict[str, float]:
     if n_rows < _FEWEST_ROWS:
         return {}
     rows = some_rows(n_rows, n_rows_examined(n_rows, len(raw.features)))
-    if (numbers := repeats([*raw.features.columns, raw.target], n_rows)) is not None:
+    if (numbers := repeats(chain(raw.features.columns, [raw.target]), n_rows)) is not None:
         rows = rows[np.unique(numbers[rows], return_index=True)[1]]  # else each row is told by its own copy
     target = raw.target.take(rows)
     columns = (raw.features.columns[at].take(rows) for at in most_related(raw))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -152,7 +153,7 @@ def _ranks(numbers: np.ndarray) -> np.ndarray:
 
 
 def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
-    """Return the columns whose variation rounding has destroyed."""
+    """Return the columns whose variation rounding has destroyed, and those with numbers far from all others."""
     whole = [c for c in [raw.target, *columns] if not c.n_missing() and not c.n_infinite()]
     names = tuple(column.name for column in whole if is_rounded_away(column))
     found = []
@@ -169,7 +170,7 @@ def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
             "Correct slips, or leave their cells empty. Searches clip the target, and models clip features; "
             "correlations (fisher-z) do not."
         )
-        found.append(Finding("far", tuple(far), message, advice))
+        found.append(Finding("outlier", tuple(far), message, advice))
     return found
 
 
@@ -230,7 +231,7 @@ def of_table(raw: RawTable, has_kind: bool) -> list[Finding]:
         rows = "row equals" if n_equal == 1 else "rows equal"
         message = f"{n_equal:,} {rows} an earlier one in all columns"
         advice = "Where columns have few values, equal rows are to be expected. Else, if entered twice, keep each once."
-        if repeats([*raw.features.columns, raw.target], n_rows) is not None:
+        if repeats(chain(raw.features.columns, [raw.target]), n_rows) is not None:
             advice = f"They are {REPEATS_TOLD}."
         found.append(Finding("equal-rows", (), message, advice))
     if (alike := likeness_of_neighbours(raw.target)) > ALIKE:

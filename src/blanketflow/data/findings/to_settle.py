@@ -48,7 +48,7 @@ RULES = {
     "few-rows": _Rule(),
     "spelling": _Rule(),
     "rounding": _Rule("drop", "unless they can be written with all digits"),
-    "far": _Rule(),
+    "outlier": _Rule(),
     "imbalance": _Rule(),
     "equal-rows": _Rule(),
     "row-order": _Rule(),
