@@ -35,7 +35,22 @@ def test_features_verdict_and_alternatives_say_the_same(wine, selected):
     assert chosen.n_features == len(selected.features)
     assert list(selected.alternatives["n_features"]) == [0, 1, 2, 3, 4]
     assert f"{len(selected.features)} " in selected.verdict and "95 % interval" in selected.verdict
-    assert repr(selected) == f"Selected({selected.verdict})"
+    assert repr(selected) == f"Selected({selected.verdict})\n- {selected.notes[0]}"
+
+
+@pytest.mark.parametrize("find", [bf.select, bf.discover], ids=["select", "discover"])
+def test_what_to_look_at_in_the_table_is_told_in_python_too(find):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 4)), columns=list("abcd"))
+    y = X["a"] + rng.normal(size=120)
+    X = X.assign(after=2 * y + rng.normal(size=120) / 1000, row=range(120))
+    found = find(X, y, time_limit=30)
+    leak, number = found.notes
+    assert "after alone explains" in leak
+    assert leak.endswith(": if known only with or after the target, exclude=['after']")
+    assert number == "row may number or name the rows: exclude=['row']"
+    assert repr(found).splitlines()[1:] == [f"- {leak}", f"- {number}"] and found.selector.notes_ == found.notes
+    assert find(X, y, exclude=["after", "row"], time_limit=30).notes == []
 
 
 def test_a_notebook_shows_the_verdict_the_features_and_a_curve(selected):

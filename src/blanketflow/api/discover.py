@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..core.printable import printable
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -28,6 +30,9 @@ class Discovered:
         1), n_features (number of discoveries at that level), and its p-value or e-value.
     selector : Discover
         The fitted selector.
+    notes : list of str
+        What to look at in the table first, such as a feature that may be known only after the target, and what was
+        done with its rows.
 
     Examples
     --------
@@ -42,9 +47,10 @@ class Discovered:
     verdict: str
     discoveries: pd.DataFrame
     selector: Discover
+    notes: list[str]
 
     def __repr__(self) -> str:
-        return f"Discovered({self.verdict})"
+        return "\n- ".join(map(printable, [f"Discovered({self.verdict})", *self.notes]))
 
 
 def discover(
@@ -128,4 +134,5 @@ def discover(
         verdict=selector.verdict_["sentence"] + ended,
         discoveries=selector.discoveries_,
         selector=selector,
+        notes=list(selector.notes_),
     )

@@ -21,6 +21,7 @@ from ..core.results import StandIn
 from ..core.seeds import seed_of
 from ..core.task import asked_task, infer_task, target_column
 from ..data.arrow_frames import is_arrow_table
+from ..data.column_roles import RawTable
 from ..data.columns import gaps
 from ..search.aggregate import check_rule
 from ..search.sample import Sample, rows_at_hand, with_strata
@@ -31,6 +32,7 @@ from .arguments import SHARED, docstring, initialiser, own_arguments, sections, 
 from .frames import (
     confirmation_frame,
     discoveries_frame,
+    findings_told,
     plain,
     selected_columns,
     table_and_target,
@@ -244,8 +246,11 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         features, target, together, are_counted = rows_at_hand(
             name, *read, sample_weight, groups, self.weights_are, drop
         )
-        self.task_ = infer_task(target, asked_task(name, self.task, self.target_kind)).name
-        sample = Sample(features, target_column(target, self.task_), self.task_, together, are_counted, missing)
+        task = infer_task(target, asked_task(name, self.task, self.target_kind))
+        self.task_, target = task.name, target_column(target, task.name)
+        looks = self.method_class.looks_at_table
+        notes = findings_told(RawTable(features, target, task, together), search.prior) if looks else ()
+        sample = Sample(features, target, self.task_, together, are_counted, missing, notes)
         found = search.run(sample, tell=Teller(self.verbose, name), n_jobs=self.n_jobs)
         return with_own_names(self._take(found), self._own_names)
 

@@ -16,9 +16,13 @@ from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.column_checks import warn_of_number_texts
 from ..core.convert import as_table, column_of_objects, refuse_path, without_mask
 from ..core.errors import DataError, SimilarLabelsWarning
+from ..core.prior import PriorKnowledge
 from ..core.table import Column, Table, check_unicode
 from ..data.arrow_frames import as_frame, with_plain_texts
+from ..data.card import with_findings
+from ..data.column_roles import RawTable
 from ..data.columns import by_look
+from ..data.findings import Finding, findings, in_lines
 from ..data.suspected_cells import warn_of_cells
 from ..search.confirmation import result_columns
 from ..search.sample import check_complete
@@ -131,6 +135,14 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     while name in table.names:
         name = "_" + name
     return table, replace(target, name=name)
+
+
+def findings_told(raw: RawTable, prior: PriorKnowledge) -> tuple[str, ...]:
+    """Return the serious findings of a table, but of features that are excluded; `exclude` settles most of them."""
+    names = raw.features.names
+    excluded = set(prior.of(names, "exclude", raw.target.name).excluded)
+    seen = raw.features.select([name for name in names if name not in excluded]) if excluded else raw.features
+    return tuple(in_lines(map(Finding.as_dict, findings(with_findings(replace(raw, features=seen)))), "arguments"))
 
 
 def _warn_of_similar_labels(where: str, columns: Sequence[Column]) -> None:

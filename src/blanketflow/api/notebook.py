@@ -157,6 +157,7 @@ def selector_html(selector: MarkovBlanketSelector) -> str:
         paragraph(f"{told}: {selector.reason_}" if told else ""),
         paragraph(selector.caution_),
         paragraph(selector.verdict_.get("sentence", "")),
+        bullets([note for note in selector.notes_ if note != selector.caution_]),
         _features(rows, folds=max(selector.n_folds, 1)),
         _unit(selector) if rows else Markup(""),
     )
@@ -199,6 +200,7 @@ def selected_html(found: Selected) -> str:
     return page(
         f"Keep {n} of {d} features" if n else "No feature is kept",
         paragraph(found.verdict),
+        bullets(found.notes),
         Markup("{}").format(picture_of(rows, verdict, next_steps=next_steps(card, verdict.get("ranked", ())))),
     )
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..core.printable import printable
+
 if TYPE_CHECKING:
     import pandas as pd
     from sklearn.pipeline import Pipeline
@@ -52,6 +54,9 @@ class Selected:
         of a feature's ranks in the resamples.
     budget : dict of str to int
         How many rows were judged at most, and by how many fits: ``select(X, y, budget=...)`` finds the same answer.
+    notes : list of str
+        What to look at in the table first, such as a feature that may be known only after the target, and what was
+        done with its rows.
 
     Examples
     --------
@@ -70,9 +75,10 @@ class Selected:
     estimator: Pipeline | None
     selector: Auto
     budget: dict[str, int]
+    notes: list[str]
 
     def __repr__(self) -> str:
-        return f"Selected({self.verdict})"
+        return "\n- ".join(map(printable, [f"Selected({self.verdict})", *self.notes]))
 
     def _repr_html_(self) -> str:
         from .notebook import selected_html
@@ -247,6 +253,7 @@ def select(
         estimator=_pipeline(selector, said["best_model"], X, y, sample_weight) if selector.selected_features_ else None,
         selector=selector,
         budget=dict(said["budget"]),
+        notes=list(selector.notes_),
     )
 
 

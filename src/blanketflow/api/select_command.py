@@ -353,7 +353,7 @@ def _searched_on_sample(config: Config, search: Search, blocks: ParquetBlocks) -
     raw = sample_of_blocks("table", spec, blocks, most, fold_seed(search.seed, "0"))
     if raw is None:
         return None
-    notes = [*in_lines(map(Finding.as_dict, findings(raw)), as_options=True), sample_told(blocks.n_rows, most)]
+    notes = [*in_lines(map(Finding.as_dict, findings(raw)), keys="options"), sample_told(blocks.n_rows, most)]
     sample = Sample(raw.features, raw.target, raw.task.name, notes=tuple(notes), taken_of=blocks.n_rows)
     return replace(search, max_rows=most).run(sample)
 
@@ -374,7 +374,7 @@ def _found_in_some(table: SummedTable, blocks: ParquetBlocks, search: Search) ->
     raw = with_findings(RawTable(features, target, infer_task(target, table.statistics.agreement.task)))
     constant = tuple(column.name for column, is_kept in zip(columns, varies, strict=True) if not is_kept)
     raw = replace(raw, constant=constant, suspected=suspects_of([*columns, target]))
-    told = in_lines(map(Finding.as_dict, findings(raw)), as_options=True)
+    told = in_lines(map(Finding.as_dict, findings(raw)), keys="options")
     known = described(Table(columns), target) if search.choice is None else None
     return [*told, *filter(None, [why_p_values_mislead(search.method, search.test, known, table.n_rows)])]
 
@@ -386,7 +386,7 @@ def _searched_on_rows(
     spec, search = config.datasets["table"], _search(config, seed)
     source = read_source("table", spec, seed)
     notes = [found_line(source.found), markers_told(source.markers), of_groups]
-    notes += in_lines(map(Finding.as_dict, findings(source)), as_options=True)
+    notes += in_lines(map(Finding.as_dict, findings(source)), keys="options")
     are_counted = spec.get("weights_are") == COUNTS
     of_rows = source.groups, are_counted, source.gaps
     sample = Sample(source.features, source.target, source.task.name, *of_rows)

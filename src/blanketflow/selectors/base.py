@@ -303,6 +303,8 @@ class Method(Configurable):
         Whether the steps yielded before a limit are an answer. Otherwise the fold fails at a limit.
     always_answers : bool
         Whether the method returns an answer within any time limit.
+    looks_at_table : bool
+        Whether `fit` first looks for findings in the table, such as leakage, which takes up to a second.
     forms_groups : bool
         Whether steps have a group.
     obeys_prior : bool
@@ -344,6 +346,7 @@ class Method(Configurable):
     test_shorthands: ClassVar[tuple[str, ...]] = ()
     anytime: ClassVar[bool] = False
     always_answers: ClassVar[bool] = False
+    looks_at_table: ClassVar[bool] = False
     forms_groups: ClassVar[bool] = False
     obeys_prior: ClassVar[bool] = True
     takes_feature_groups: ClassVar[bool] = False

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ...core.in_yaml import in_yaml
 from ...core.printable import printable
@@ -147,14 +147,15 @@ def _with_columns(key: str, columns: Sequence[str], dropped: Collection[str], n_
     return f"{key}: {in_yaml(list(columns))}" if more <= 0 else ""
 
 
+Keys = Literal["config", "options", "arguments"]
 #: Lines that repeat what was found in a table beside an answer.
 MOST_LINES = 3
 
 
-def in_lines(findings: Iterable[Mapping[str, Any]], as_options: bool = False) -> list[str]:
+def in_lines(findings: Iterable[Mapping[str, Any]], keys: Keys = "config") -> list[str]:
     """Return the serious findings of a card, which change an answer, in at most three lines with the keys that settle.
 
-    With `as_options` the keys are written as a command takes them.
+    The keys are written as in a config, as options of a command, or as arguments in Python.
 
     Examples
     --------
@@ -168,12 +169,12 @@ def in_lines(findings: Iterable[Mapping[str, Any]], as_options: bool = False) ->
         n_columns[one["kind"]] += one["n_columns"]
     found = [one for one in to_settle(read, sys.maxsize) if one.kind in SERIOUS]
     names = [_named(one, n_columns[one.kind]) for one in found]
-    lines = [_line(one, name, as_options) for one, name in zip(found, names, strict=True)]
+    lines = [_line(one, name, keys) for one, name in zip(found, names, strict=True)]
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], f"also {'; '.join(names[MOST_LINES - 1 :])}"]
     if lines:
         lines[0] = f"look at the table first: {lines[0]}"
-        lines[-1] += ". blanketflow inspect says why"
+        lines[-1] += "" if keys == "arguments" else ". blanketflow inspect says why"
     return lines
 
 
@@ -182,9 +183,14 @@ def _named(one: ToSettle, n_columns: int) -> str:
     return f"{IN_WORDS[one.kind]} ({shown}{f' and {more} more' if more > 0 else ''})"
 
 
-def _line(one: ToSettle, name: str, as_options: bool) -> str:
+def _line(one: ToSettle, name: str, keys: Keys) -> str:
+    if keys == "arguments":
+        is_settled = one.key.startswith("drop: ")
+        when = f"{one.when}, " if one.when else ""
+        return f"{one.said}: {when}exclude={list(one.columns)}" if is_settled else f"{one.said}. {one.advice}"
     if not one.key:
         return name
+    as_options = keys == "options"
     how = f"--data-set {shlex.quote(one.option)}" if as_options else f"set {one.key}"
     if one.target:
         key = f"--data-set {shlex.quote(f'target={one.target}')}" if as_options else f"set target: {one.target}"

@@ -92,6 +92,7 @@ class Auto(Method):
     takes_feature_groups: ClassVar[bool] = True
     keeps_untested: ClassVar[bool] = True
     always_answers: ClassVar[bool] = True
+    looks_at_table: ClassVar[bool] = True
     # A forest and Relief draw and compare single rows, but only to propose sets: rows are held out with their equals.
     draws_rows: ClassVar[bool] = False
 

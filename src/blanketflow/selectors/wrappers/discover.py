@@ -78,6 +78,7 @@ class Discover(Method):
         importance="that of the procedure",
     )
     default_test: ClassVar[str | None] = None
+    looks_at_table: ClassVar[bool] = True
 
     q: float = number(0.1, "False discovery rate.", above=0, below=1)
     procedure: str = choice(
