@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_wine
 
 import blanketflow as bf
+import blanketflow.core.errors as bf_errors
 from blanketflow.cli import main
 
 
@@ -51,6 +52,22 @@ def test_what_to_look_at_in_the_table_is_told_in_python_too(find):
     assert number == "row may number or name the rows: exclude=['row']"
     assert repr(found).splitlines()[1:] == [f"- {leak}", f"- {number}"] and found.selector.notes_ == found.notes
     assert find(X, y, exclude=["after", "row"], time_limit=30).notes == []
+
+
+def test_ways_out_in_python_work_as_they_are_written():
+    rng = np.random.default_rng(0)
+    of_patient = np.repeat(np.arange(30), 4)
+    X = pd.DataFrame({"patient": [f"P{i}" for i in of_patient], "dose": [f"{v:.1f} mg" for v in rng.normal(size=120)]})
+    y = pd.Series(rng.poisson(np.exp(rng.normal(size=30)[of_patient])).clip(0, 12), name="visits")
+    with pytest.warns(bf_errors.NumbersAsTextWarning):
+        number, count, patient = bf.select(X, y, time_limit=10).notes
+    assert "dose holds numbers written as text" in number and "pandas.to_numeric" in number
+    assert "visits may be a target of the kind count" in count and count.endswith(": target_kind='count'")
+    way = "groups=X['patient'], exclude=['patient']"
+    assert patient.endswith(f"if rows of one value are not independent, {way}")
+    X = X.assign(dose=X["dose"].str.removesuffix(" mg").astype(float))
+    found = eval(f"bf.select(X, y, target_kind='count', {way}, time_limit=10)")
+    assert found.selector.task_ == "count" and not any("look at the table" in note for note in found.notes)
 
 
 def test_a_notebook_shows_the_verdict_the_features_and_a_curve(selected):

@@ -249,7 +249,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         task = infer_task(target, asked_task(name, self.task, self.target_kind))
         self.task_, target = task.name, target_column(target, task.name)
         looks = self.method_class.looks_at_table
-        notes = findings_told(RawTable(features, target, task, together), search.prior) if looks else ()
+        notes = findings_told(X, RawTable(features, target, task, together), search.prior) if looks else ()
         sample = Sample(features, target, self.task_, together, are_counted, missing, notes)
         found = search.run(sample, tell=Teller(self.verbose, name), n_jobs=self.n_jobs)
         return with_own_names(self._take(found), self._own_names)

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
-from ..core.column_checks import warn_of_number_texts
+from ..core.column_checks import declared_labels, number_texts, warn_of_number_texts
 from ..core.convert import as_table, column_of_objects, refuse_path, without_mask
 from ..core.errors import DataError, SimilarLabelsWarning
 from ..core.prior import PriorKnowledge
@@ -132,17 +132,21 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     selector._table_names = table.names
     selector._own_names = own_names(X)
     check_complete(table, selector.missing)
+    if name in table.names:
+        name = "target"
     while name in table.names:
         name = "_" + name
     return table, replace(target, name=name)
 
 
-def findings_told(raw: RawTable, prior: PriorKnowledge) -> tuple[str, ...]:
-    """Return the serious findings of a table, but of features that are excluded; `exclude` settles most of them."""
+def findings_told(X: Any, raw: RawTable, prior: PriorKnowledge) -> tuple[str, ...]:
+    """Return the serious findings of X as it was read, but for features that are excluded, with what settles them."""
     names = raw.features.names
     excluded = set(prior.of(names, "exclude", raw.target.name).excluded)
     seen = raw.features.select([name for name in names if name not in excluded]) if excluded else raw.features
-    return tuple(in_lines(map(Finding.as_dict, findings(with_findings(replace(raw, features=seen)))), "arguments"))
+    texts = [] if isinstance(X, Table) else number_texts(seen.columns, declared_labels(X, raw.features))
+    looked = with_findings(replace(raw, features=seen), texts)
+    return tuple(in_lines(map(Finding.as_dict, findings(looked)), "arguments"))
 
 
 def _warn_of_similar_labels(where: str, columns: Sequence[Column]) -> None:

@@ -178,7 +178,11 @@ def _kind_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
     if is_further_kind(seen.task):
         return []
     told = [] if "task" in spec else [f"    task: {seen.task}   # {printable(seen.task_reason)}"]
-    told += [f"    # {one.key}   # {printable(one.said)}" for one in seen.to_settle if one.kind == "target-kind"]
+    told += [
+        f"    # {one.key}   # {printable(one.said)}"
+        for one in seen.to_settle
+        if one.kind in ("target-kind", "count-as-classes")
+    ]
     times = seen.columns_found("follow-up")
     if len(times) == 1 and times[0] in spec.get("drop", []):
         key = survival_key(times[0], seen.target)

@@ -185,6 +185,7 @@ _DRESSED = re.compile(rf"[^\w\s.,+\u2212-]{{0,2}}\s?{_BARE}{_UNIT}'?|0[xX][0-9a-
 _FEWEST = 3
 #: Maximum distinct plain numbers that are labels if a format declares them so or stores them as text.
 _MOST_LABELS = 10
+MAKE_NUMBERS = "Make numbers of it, as pandas.to_numeric does, or a categorical column of pandas, if it holds labels."
 #: A text column with a larger share of numbers seems to hold numbers.
 _SHARE = 0.5
 _SHOWN = 2
@@ -221,8 +222,7 @@ def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 
         (name, what), more = found[0], f"; so do {len(found) - 1} more" if found[1:] else ""
         as_labels = "" if what.endswith("as labels") else ", and is read as labels"
         warnings.warn(
-            f"{where}: column {name!r} {what}{as_labels}{more}. Make numbers of it, as pandas.to_numeric does, or a "
-            "categorical column of pandas, if it holds labels.",
+            f"{where}: column {name!r} {what}{as_labels}{more}. {MAKE_NUMBERS}",
             NumbersAsTextWarning,
             stacklevel=stacklevel,
         )

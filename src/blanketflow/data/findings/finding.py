@@ -29,6 +29,8 @@ SERIOUS = (
     "rounding",
     "number",
     "suspected-marker",
+    "count-as-classes",
+    "group",
     "row-order",
 )
 #: What they are called.
@@ -42,6 +44,8 @@ IN_WORDS = {
     "number": "numbers read as labels",
     "missing-marker": "missing cells",
     "suspected-marker": "cells that may be missing",
+    "count-as-classes": "a count read as classes",
+    "group": "rows that may belong together",
     "few-rows": "small classes or few events",
     "weights": "unequal weights",
     "row-order": "neighbouring rows that are alike",
@@ -54,7 +58,7 @@ class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
     `kind` is ``follow-up``, ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``,
-    ``group``, ``code``, ``constant``, ``rounding``, ``outlier``, ``duplicate``, ``equal-rows``, ``row-order``,
+    ``group``, ``code``, ``constant``, ``count-as-classes``, ``rounding``, ``outlier``, ``duplicate``, ``equal-rows``, ``row-order``,
     ``missing``, ``missing-marker``, ``suspected-marker``, ``below-detection``, ``above-detection``, ``few-rows``,
     ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
     """

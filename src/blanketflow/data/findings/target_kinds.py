@@ -19,9 +19,10 @@ def likely_kinds(raw: RawTable) -> list[Finding]:
     target = _with_numbers(raw.target.take(some_rows(raw.target.n_rows, MOST_ROWS)))
     for kind in KINDS:
         if why := get_target_kind(kind).why_likely(target):
-            name = get_target_kind(kind).card.name
-            message = f"{target.name} may be a target of the kind {kind} ({name}): {why}{_of_classes(raw.target)}"
-            return [Finding("target-kind", (), message, f"For tests and models of it, set target_kind: {kind}.")]
+            name, of_classes = get_target_kind(kind).card.name, _of_classes(raw.target)
+            message = f"{target.name} may be a target of the kind {kind} ({name}): {why}{of_classes}"
+            found = "count-as-classes" if kind == COUNT and of_classes else "target-kind"
+            return [Finding(found, (), message, f"For tests and models of it, set target_kind: {kind}.")]
     return []
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ...core.column_checks import MAKE_NUMBERS
 from ...core.in_yaml import in_yaml
 from ...core.printable import printable
 from .finding import IN_WORDS, SERIOUS, SHOWN, Finding
@@ -41,6 +42,7 @@ RULES = {
     "identifier": _Rule("drop", is_sure=True),
     "number": _Rule("categorical", "if these are labels"),
     "suspected-marker": _Rule(),
+    "count-as-classes": _Rule(),
     "target-kind": _Rule(),
     "date": _Rule("drop", is_sure=True),
     "text": _Rule("drop", is_sure=True),
@@ -183,11 +185,22 @@ def _named(one: ToSettle, n_columns: int) -> str:
     return f"{IN_WORDS[one.kind]} ({shown}{f' and {more} more' if more > 0 else ''})"
 
 
+def _in_python(one: ToSettle) -> str:
+    """Return what settles it in Python."""
+    key, _, value = one.key.partition(": ")
+    when, exclude = f": {one.when}, " if one.when else ": ", f"exclude={list(one.columns)}"
+    if one.kind == "number":
+        return f". {MAKE_NUMBERS}"
+    if key == "groups":
+        return f"{when}groups=X[{one.columns[0]!r}], {exclude}"
+    if key == "target_kind":
+        return f"{when}target_kind={value!r}"
+    return f"{when}{exclude}" if key == "drop" else f". {one.advice}"
+
+
 def _line(one: ToSettle, name: str, keys: Keys) -> str:
     if keys == "arguments":
-        is_settled = one.key.startswith("drop: ")
-        when = f"{one.when}, " if one.when else ""
-        return f"{one.said}: {when}exclude={list(one.columns)}" if is_settled else f"{one.said}. {one.advice}"
+        return f"{one.said}{_in_python(one)}"
     if not one.key:
         return name
     as_options = keys == "options"

@@ -22,7 +22,6 @@ _MOST_MISSING, _MOST_GROUPS, _MOST_NAMES = 50, 30, 30
 _WORDS = IN_WORDS | {
     "date": "dates as text",
     "text": "free text",
-    "group": "rows that may belong together",
     "code": "numbers that may be labels",
     "spelling": "labels that look alike",
     "imbalance": "unequal classes",
