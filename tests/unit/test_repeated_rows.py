@@ -1,12 +1,16 @@
 """Rows entered twice: no part of a table is judged by the copies of its own rows, in any way in."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import blanketflow as bf
 from blanketflow.config.reading import checked_dataset
 from blanketflow.core.convert import as_table
+from blanketflow.core.errors import UnreliableWarning
 from blanketflow.core.rows import repeats
 from blanketflow.data.findings import findings
 from blanketflow.data.sources import read_source
@@ -75,6 +79,42 @@ def test_rows_in_a_table_are_rows_with_counts():
     counted = bf.Auto().fit(X[:150], y[:150], sample_weight=np.full(150, 3))
     assert repeated.verdict_ == counted.verdict_
     assert repeated.selected_features_ == counted.selected_features_ != []
+
+
+EVIDENCE = {
+    "hiton-mb": bf.HITONMB(ci_test="spline"),
+    "ppfs": bf.PPFS(n_repeats=5),
+    "discover": bf.Discover(),
+    "permutation-importance": bf.PermutationImportance(),
+}
+OTHERS = {"mrmr": bf.MRMR(n_features=2), "fcbf": bf.FCBF(), "none": bf.NoFeatures()}
+
+
+@pytest.mark.parametrize("name", [*EVIDENCE, *OTHERS])
+def test_evidence_that_counts_them_again_is_unreliable(name):
+    X, y = study()
+    found = clone((EVIDENCE | OTHERS)[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnreliableWarning)
+        found.fit(X, y)
+    assert (found.status_ == "unreliable") == (name in EVIDENCE)
+    if name in EVIDENCE:
+        assert found.reason_.startswith("300 of 450 rows equal earlier ones, and each counts as a further case")
+        once = pd.concat([X, y], axis=1).drop_duplicates()
+        assert clone(found).fit(once[X.columns], once["dx"]).status_ == "ok"
+
+
+def test_it_is_so_in_each_way_in_and_counts_are_meant():
+    X, y = study()
+    assert bf.HITONMB(ci_test="spline").fit(X[:150], y[:150], sample_weight=np.full(150, 3)).status_ == "ok"
+    few = np.r_[np.arange(150), np.arange(20)]
+    assert bf.HITONMB(ci_test="spline").fit(X.iloc[few], y.iloc[few]).status_ == "ok"
+    compared = bf.compare(X, y, selectors={"found": bf.HITONMB(ci_test="spline"), "ranked": bf.MRMR(n_features=2)})
+    frame = compared.statuses.query("stage == 'select'")
+    assert set(frame[frame["selector"] == "found"]["status"]) == {"unreliable"}
+    assert set(frame[frame["selector"] == "ranked"]["status"]) == {"ok"}
+    with pytest.warns(UnreliableWarning, match="300 of 450 rows equal earlier ones"):
+        bf.blankets(X, "hiton-mb", ci_test="fisher-z")
 
 
 def test_all_splits_keep_them_together_and_the_card_says_so(tmp_path):

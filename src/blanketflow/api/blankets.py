@@ -12,7 +12,7 @@ from ..ci.base import CITest
 from ..ci.choice import AUTO
 from ..core.column_checks import warn_of_number_texts
 from ..core.convert import as_table
-from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnsupportedError, shown
+from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnreliableWarning, UnsupportedError, shown
 from ..core.limits import Limits
 from ..core.messages import Teller
 from ..core.prior import PriorKnowledge, as_texts
@@ -21,7 +21,7 @@ from ..data.arrow_frames import as_frame
 from ..data.suspected_cells import warn_of_cells
 from ..moves.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..search.every_target import EveryTarget
-from ..search.sample import check_complete, rows_at_hand, with_strata
+from ..search.sample import Sample, check_complete, rows_at_hand, with_strata
 from ..search.search import Search
 from ..search.workers import n_workers
 from ..selectors.base import Method
@@ -32,6 +32,7 @@ from ..selectors.compatibility import (
     check_pair,
     check_resolution,
     notes_on_p_values,
+    why_repeats_mislead,
 )
 from .arguments import SHARED
 
@@ -170,7 +171,7 @@ def blankets(
         raise DataError("blankets needs a table of at least two columns.")
     table, _ = with_strata("blankets", table, table[0], within)
     of_rows = (sample_weight, groups, weights_are)
-    table, _, _, are_counted = rows_at_hand("blankets", table, table[0], *of_rows, missing == "drop")
+    table, _, together, are_counted = rows_at_hand("blankets", table, table[0], *of_rows, missing == "drop")
     search = Search(
         configured,
         _test_asked(configured, ci_test),
@@ -192,6 +193,10 @@ def blankets(
     n_groups = None if table.design is None else table.design.n_clusters
     if doubt := notes_on_p_values(configured, search.test, min_effect, None, n_groups)["groups"]:
         warnings.warn(f"blankets: {doubt}.", DependentRowsWarning, stacklevel=2)
+    if doubt := why_repeats_mislead(
+        configured, search.test, Sample(table, table[0], "", together, are_counted).repeats
+    ):
+        warnings.warn(f"blankets: the answers are unreliable: {doubt}.", UnreliableWarning, stacklevel=2)
     test = search.test
     table, sample = search.sample_of(table)
     check_min_effect("blankets", configured, test, min_effect)

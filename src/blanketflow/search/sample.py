@@ -42,6 +42,11 @@ class Sample:
     notes: tuple[str, ...] = ()
     taken_of: int = 0
 
+    @property
+    def repeats(self) -> np.ndarray | None:
+        """The groups if they are rows that were entered more than once."""
+        return None if self.groups is None or self.are_counted or self.features.design else self.groups
+
     def take(self, rows: np.ndarray) -> Sample:
         """Return some of the rows."""
         groups = None if self.groups is None else self.groups[rows]

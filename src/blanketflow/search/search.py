@@ -32,6 +32,7 @@ from ..selectors.compatibility import (
     why_no_strata,
     why_no_target,
     why_no_weights,
+    why_repeats_mislead,
 )
 from ..selectors.external import External
 from ..targets import as_read, clipped_told, size_of
@@ -348,7 +349,7 @@ class Search:
         """Return the result on the rows of one fold, with its seed."""
         has_rows = sample.features.has_rows
         decides = self.method if self.test is None else self.test
-        return run_fold(
+        outcome = run_fold(
             self.method,
             self.test,
             filled(sample.features, self.missing, self.test) if has_rows else sample.features,
@@ -364,6 +365,10 @@ class Search:
             finds_stand_ins=finds_stand_ins,
             gaps=sample.gaps,
         )
+        if why := why_repeats_mislead(self.method, self.test, sample.repeats):
+            said = worst_status([(outcome.status, outcome.reason), ("unreliable", why)])
+            outcome.status, outcome.reason = said
+        return outcome
 
     def _of(
         self,
@@ -382,7 +387,7 @@ class Search:
         said = {
             **{f"table {at}": note for at, note in enumerate(sample.notes)},
             "clipped": clipped_told(sample.target),
-            "repeats": repeats_told(sample.groups) if design is None and not sample.are_counted else "",
+            "repeats": repeats_told(sample.repeats),
             **notes,
             **notes_on_p_values(
                 self.method, self.test, self.min_effect, found[0].marginal, n_groups, target, of, table

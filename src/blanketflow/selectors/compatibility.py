@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FURTHER_KINDS, Described
 from ..ci.effect import MIN_EFFECT, why_p_values_do_not_select
@@ -18,6 +20,8 @@ from ..core.table import ENOUGH_CLUSTERS, SAMPLING, Column
 from ..targets import knows_clusters, why_few
 from .base import Method
 
+#: With a larger share of rows that equal earlier ones, a test at level 0.05 rejects more than 7 % of true nulls.
+MOST_REPEATED = 0.15
 #: The columns of each group of features, by its name.
 Groups = Mapping[str, tuple[str, ...]]
 
@@ -197,6 +201,24 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None, task: str = "") -
             f"{ENOUGH_CLUSTERS} on: with fewer p-values may be too small"
         )
     return ""
+
+
+def why_repeats_mislead(method: Method, test: CITest | None, repeats: np.ndarray | None) -> str:
+    """Return why a method finds too much in rows of which many equal earlier ones; empty if few do.
+
+    `repeats`, (n,), are equal for equal rows; None if there are none. Rankings and scores on rows held out do not
+    depend on how often all rows were entered.
+    """
+    decides = method.needs == "p-value" if test is not None else not method.keeps_untested
+    if repeats is None or not decides or method.card.family == "reference":
+        return ""
+    n_rows, n_equal = len(repeats), len(repeats) - len(np.unique(repeats))
+    if n_equal <= MOST_REPEATED * n_rows:
+        return ""
+    return (
+        f"{n_equal:,} of {n_rows:,} rows equal earlier ones, and each counts as a further case. Keep each once, for "
+        "example by drop_duplicates of pandas"
+    )
 
 
 def notes_on_p_values(

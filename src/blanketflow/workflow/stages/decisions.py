@@ -21,7 +21,7 @@ from ...search.isolated import is_isolated
 from ...search.run_fold import as_asked, not_bound
 from ...search.stages import run_grow, run_shrink
 from ...selectors.base import Method, Problem
-from ...selectors.compatibility import notes_on_p_values
+from ...selectors.compatibility import notes_on_p_values, why_repeats_mislead
 from ..identity import stands
 from ..jobs import recorded, require
 from .fold import Fold
@@ -39,6 +39,8 @@ def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
     problem = as_asked(whole, method, test, *asked)
     problem.read_groups, problem.read_gaps = fold.groups, fold.gaps
     problem.say(whole.status, whole.reason)
+    if why := why_repeats_mislead(method, test, fold.repeats()):
+        problem.say("unreliable", why)
     return problem
 
 

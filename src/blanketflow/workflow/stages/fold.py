@@ -125,6 +125,11 @@ class Fold:
         numbers = None if self.is_counted else read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
+    def repeats(self) -> np.ndarray | None:
+        """Return the groups if they are rows that were entered more than once."""
+        is_told = not self.is_counted and read_table(self.table, []).extra.get("has_repeats")
+        return self.groups() if is_told else None
+
     def target(self) -> Column | None:
         """Return the target of the fold's rows; None for counts of rows."""
         return None if self.is_counted else read_table(self.table, []).target.take(self.rows())

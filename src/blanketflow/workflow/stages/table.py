@@ -35,6 +35,8 @@ def store(
     write_json(card, described)
     provenance = made("table", table, sources, without_places(spec), code, asked["seed"])
     provenance.extra, provenance.beside = {"content_hash": described["content_hash"]}, contents_beside(table, [card])
+    if raw.groups is not None and asked.get("groups") is None and asked.get("weights") is None:
+        provenance.extra["has_repeats"] = True
     if asked.get("group_labels"):
         provenance.extra["group_labels"] = raw.group_labels
     write_table(table, raw, provenance, asked.get("shards") or 1)
