@@ -12,6 +12,8 @@ from scipy import sparse, special, stats
 import blanketflow as bf
 from blanketflow.ci.linear import fisher_z
 from blanketflow.ci.tails import f_greater
+from blanketflow.core.convert import as_table
+from blanketflow.core.table import Column, Table
 from literal import golden
 
 
@@ -164,6 +166,7 @@ def test_what_is_kept_of_a_wide_table_changes_nothing(monkeypatch):
     queries.append((3, 4, [5]))
     wanted = [bind(X).test(*query) for query in queries]
     monkeypatch.setattr(fisher_z, "WHOLE_MATRIX", 0)
+    monkeypatch.setattr(fisher_z, "MOST_AT_ONCE", 0)
     monkeypatch.setattr(fisher_z, "BLOCK_CELLS", 7 * 60)
     for kept in (0, 300, 10**6):
         monkeypatch.setattr(fisher_z, "KEPT_CELLS", kept)
@@ -172,6 +175,28 @@ def test_what_is_kept_of_a_wide_table_changes_nothing(monkeypatch):
         assert len(bound.engine.correlations._pivots) <= max(1, kept // 90)
         together = bind(X).test_many([x for x in range(30) if x not in (4, 5)], 4, [5])
         assert together[3] == wanted[-1]
+
+
+@pytest.mark.parametrize("block_cells", [40, 7 * 30, 10**6])
+def test_a_table_too_long_for_its_pivots_is_summed_in_two_readings(block_cells, monkeypatch):
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(500, 12)).cumsum(axis=1)
+    more = [np.full(500, 7.0), 1e15 + X[:, 0], 1e8 + 1e-4 * X[:, 1], 1e-310 * X[:, 2], 1e300 * X[:, 3], X[:, 0] > 0]
+    table = Table([*as_table(np.column_stack([X, *more])).columns])
+    pivotwise = fisher_z.Correlations(table)
+    pivotwise._is_narrow = False
+    monkeypatch.setattr(fisher_z, "KEPT_CELLS", 1000)
+    monkeypatch.setattr(fisher_z, "BLOCK_CELLS", block_cells)
+    read = []
+    monkeypatch.setattr(Column, "numbers", lambda self, of=Column.numbers: read.append(self.n_rows) or of(self))
+    summed = fisher_z.Correlations(table)
+    found = [summed.between([at], np.arange(18)) for at in range(18)]
+    assert 2 * 500 * 18 <= sum(read) <= 2 * 500 * 18 + 2 * 500 * 3  # of three columns it is asked whether they vary
+    for at, (correlations, variances) in enumerate(found):
+        wanted, vary = pivotwise.between([at], np.arange(18))
+        np.testing.assert_allclose(correlations, wanted, rtol=0, atol=1e-13)
+        assert variances.tolist() == vary.tolist()
+    assert summed.rounded == pivotwise.rounded == {13}
 
 
 def test_many_columns_of_a_sparse_table():

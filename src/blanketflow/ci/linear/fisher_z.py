@@ -13,6 +13,7 @@ from ...core.cards import ASYMPTOTIC, BOOLEAN, CROSS_PRODUCTS, IMPUTATIONS, INTE
 from ...core.numerics import (
     COLLINEAR,
     SMALLEST_SHARE,
+    SMALLEST_SPREAD,
     is_rounded_away,
     log_unexplained_share,
     orthonormal_basis,
@@ -36,6 +37,8 @@ WELL_CONDITIONED = 1e-3
 VANISHING = 1e-11
 #: The whole matrix is computed at once if it takes at most this many multiplications (about 20 ms).
 WHOLE_MATRIX = 2**28
+#: Of up to so many columns it is, too, if the pivots of a search cannot all be cached: each would be read many times.
+MOST_AT_ONCE = 256
 #: Number of cells of columns standardised at once: 8 MiB.
 BLOCK_CELLS = 2**20
 #: Number of cells cached for pivots: 128 MiB.
@@ -197,9 +200,10 @@ class FisherZEngine:
 class Correlations:
     """Correlations of the columns of one table without missing cells, 0 for a constant column.
 
-    The d x d matrix is never computed. For each pivot (a target or a member of a conditioning set) the standardised
-    column and its row of correlations are cached, up to `KEPT_CELLS`. `rounded` are the positions of varying columns,
-    among those read so far, that rounding has destroyed.
+    The d x d matrix is computed at once only for a small table, or a narrow one that is too long for what follows. For
+    each pivot (a target or a member of a conditioning set) the standardised column and its row of correlations are
+    cached, up to `KEPT_CELLS`. `rounded` are the positions of varying columns, among those read so far, that rounding
+    has destroyed.
     """
 
     def __init__(self, table: Table) -> None:
@@ -207,8 +211,9 @@ class Correlations:
         self._shares = None if table.design is None else table.design.shares()
         n, d = table.n_rows, len(table)
         self._matrix: np.ndarray | None = None
-        self._is_narrow = d * d * n <= WHOLE_MATRIX and d * d <= KEPT_CELLS
         self._n_kept = max(1, KEPT_CELLS // (n + d))
+        self._is_long = self._n_kept < d <= MOST_AT_ONCE and self._shares is None
+        self._is_narrow = self._is_long or (d * d * n <= WHOLE_MATRIX and d * d <= KEPT_CELLS)
         self._pivots: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._variances = np.full(d, np.nan)
         self.rounded: set[int] = set()
@@ -235,8 +240,11 @@ class Correlations:
         """
         if self._is_narrow:
             if self._matrix is None:
-                values = self.standardised(range(len(self.table)))
-                self._matrix = np.array([np.vecdot(values, column) for column in values])
+                if self._is_long:
+                    self._matrix = self._summed()
+                else:
+                    values = self.standardised(range(len(self.table)))
+                    self._matrix = np.array([np.vecdot(values, column) for column in values])
             return self._matrix[np.asarray(pivots)[:, np.newaxis], columns], self._variances[columns]
         kept = [self._pivot(pivot) for pivot in pivots]
         found = np.array([row[columns] for _, row in kept])
@@ -248,6 +256,30 @@ class Correlations:
                     row[block] = np.vecdot(values, column)
             found = np.array([row[columns] for _, row in kept])
         return found, self._variances[columns]
+
+    def _summed(self) -> np.ndarray:
+        """Return the whole matrix, with one block of rows in memory at a time; sums are equal up to rounding."""
+        from threadpoolctl import threadpool_limits
+
+        n, d, places = self.table.n_rows, len(self.table), range(len(self.table))
+        exponents, means = np.zeros(d, dtype=np.int64), np.zeros(d)
+        for at in places:
+            cells = self.table.matrix([at])[:, 0]
+            exponents[at] = -np.frexp(np.abs(cells).max())[1]
+            means[at] = np.ldexp(cells, exponents[at]).mean()
+        sums, products = np.zeros(d), np.zeros((d, d))
+        with threadpool_limits(1):  # more threads change the last digits
+            for start in range(0, n, max(1, BLOCK_CELLS // d)):
+                rows = np.arange(start, min(n, start + max(1, BLOCK_CELLS // d)))
+                cells = np.ldexp(self.table.take(rows).matrix(), exponents) - means
+                sums += cells.sum(axis=0)
+                products += cells.T @ cells
+        products -= np.outer(sums, sums) / n  # what rounding left of the means
+        length = np.sqrt(products.diagonal())
+        varies = length > SMALLEST_SPREAD * math.sqrt(n)
+        self._variances = varies.astype(np.float64)
+        self.rounded |= {at for at in np.flatnonzero(~varies).tolist() if is_rounded_away(self.table[at])}
+        return products / np.outer(*[np.where(varies, length, np.inf)] * 2)
 
     def _pivot(self, position: int) -> tuple[np.ndarray, np.ndarray]:
         """Return a pivot's standardised column and its row of correlations, NaN where not yet computed."""
