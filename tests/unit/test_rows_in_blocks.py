@@ -340,3 +340,60 @@ def test_a_large_table_of_numbers_and_labels_has_the_answer_of_the_rows(path, me
     for ours, theirs in zip(found.blanket, on_rows.blanket, strict=True):
         assert ours["feature"] == theirs["feature"] and ours["given"] == theirs["given"]
         assert [other["feature"] for other in ours["stand_ins"]] == [other["feature"] for other in theirs["stand_ins"]]
+
+
+def columns_of(kind):
+    """Columns of which the rows that are drawn show too little, or all, of what a choice of the test asks."""
+    rng, n = np.random.default_rng(3), 12_000
+    x = rng.normal(size=(4, n))
+    frame = pd.DataFrame({f"x{at}": one for at, one in enumerate(x)})
+    rare = (np.arange(n) % 3000 == 7).astype(float)  # not in the rows that are drawn
+    more = {
+        "numbers": {},
+        "bent": {"x2": x[0] ** 2 + 0.1 * x[2]},
+        "one flag": {"flag": (x[2] > 0).astype(float)},
+        "two flags": {"flag": (x[2] > 0).astype(float), "rare": rare},
+        "integers": {"few": rng.integers(0, 2, n) * 2, "many": rng.integers(-40, 40, n), "one": 7},
+        "few": {"few": rng.integers(0, 4, n), "rare": 100 * rare.astype(int)},
+        "labels": {"label": rng.choice([*"abc"], n), "unused": pd.Categorical(rng.choice([*"uv"], n), [*"tuvw"])},
+    }[kind]
+    frame = frame.assign(**more)
+    frame["t"] = x[0] + 0.5 * x[1] + (more.get("flag", 0) + rng.normal(size=n))
+    frame["class"] = np.where(frame["t"] > 0, "high", "low")
+    frame["three"] = np.digitize(frame["t"], [-1, 1])
+    return frame
+
+
+@pytest.mark.parametrize("target", ["t", "class", "three"])
+@pytest.mark.parametrize("kind", ["numbers", "bent", "one flag", "two flags", "integers", "few", "labels"])
+def test_auto_chooses_what_it_chooses_for_all_rows(tmp_path, kind, target, monkeypatch):
+    frame = columns_of(kind)
+    frame.to_parquet(tmp_path / "table.parquet", row_group_size=5000)
+    monkeypatch.setattr("blanketflow.ci.choice.MOST_CELLS", 1000)  # as for tables that are so large
+    drop = [name for name in ("t", "class", "three") if name != target]
+    keys = {"target": target, "drop": drop}
+    on_rows, found = by_default(tmp_path / "table.parquet", {"method": "iamb"}, {}, monkeypatch, **keys)
+    assert (found.ci_test, found.ci_test_reason) == (on_rows.ci_test, on_rows.ci_test_reason)
+    assert [row["feature"] for row in found.blanket] == [row["feature"] for row in on_rows.blanket] != []
+    assert found.n_tests == on_rows.n_tests
+    for ours, theirs in zip(found.blanket, on_rows.blanket, strict=True):
+        assert np.isclose(ours["importance"], theirs["importance"], rtol=1e-9) and ours["given"] == theirs["given"]
+        assert [other["feature"] for other in ours["stand_ins"]] == [other["feature"] for other in theirs["stand_ins"]]
+    assert any(IN_BLOCKS in note for note in found.notes) == (target == "t" or found.ci_test == "fisher-z")
+    assert kind != "bent" or "some bend" in found.ci_test_reason
+
+
+@pytest.mark.parametrize("cell", [None, np.inf])
+@pytest.mark.parametrize("ci_test", [{}, {"type": "fisher-z"}])
+def test_sums_that_meet_a_gap_are_left_for_the_rows(tmp_path, cell, ci_test, monkeypatch):
+    frame = columns_of("numbers").drop(columns=["class", "three"])
+    frame.loc[11_990, "x2"] = cell
+    frame.to_parquet(tmp_path / "gap.parquet", row_group_size=5000)
+    ask = tmp_path / "gap.parquet", {"method": "iamb"}, ci_test, monkeypatch
+    if cell is None:
+        on_rows, read = by_default(*ask)
+        assert same(on_rows, read) and not any(IN_BLOCKS in note for note in read.notes)
+        return
+    monkeypatch.setattr(rows_in_blocks, "PACKED_ROWS", 0)
+    with pytest.raises(DataError, match="x2"):
+        by_default(*ask)

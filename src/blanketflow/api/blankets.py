@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO
+from ..ci.choice import AUTO, described
 from ..core.column_checks import warn_of_number_texts
 from ..core.convert import as_table
 from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnreliableWarning, UnsupportedError, shown
@@ -17,6 +17,7 @@ from ..core.limits import Limits
 from ..core.messages import Teller
 from ..core.prior import PriorKnowledge, as_texts
 from ..core.registry import look_up
+from ..core.table import is_complex
 from ..data.arrow_frames import as_frame
 from ..data.suspected_cells import warn_of_cells
 from ..moves.steps import PARENT_OR_CHILD, SPOUSE, Step
@@ -185,9 +186,10 @@ def blankets(
         where="blankets",
     )
     is_long = table.n_rows * len(table) ** 2 > MOST_CELLS_OF_ALL
-    search = search.with_test_for(
-        table, None, table.n_rows, are_counted, "spline takes long for all columns" if is_long else ""
-    )
+    if search.test == AUTO:
+        why_not = "spline takes long for all columns" if is_long else ""
+        has_design = is_complex(table.design)
+        search = search.with_test_for(described(table, None), table.n_rows, are_counted, has_design, why_not)
     check_pair(configured, search.test)
     search = search.suited(table, are_counted)
     n_groups = None if table.design is None else table.design.n_clusters

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ci.choice import Description, described
 from ..ci.contingency.packed_codes import MOST_CODES, PackedCodes
-from ..core.cards import CATEGORICAL
+from ..core.cards import CATEGORICAL, CLASSIFICATION, REGRESSION
+from ..core.column import TargetColumn
+from ..core.column_checks import bends_seen, rows_looked_at
 from ..core.errors import DataError
 from ..core.prior import KEYS
 from ..core.rows import sampled
 from ..core.table import FEW_VALUES, Column, Table
-from ..counts.agreement import CROSS_PRODUCTS, Agreement
+from ..core.task import target_column
+from ..counts.agreement import CROSS_PRODUCTS, Agreement, Coding
 from ..counts.counting import (
     STREAMED,
     PackedRows,
@@ -37,7 +41,7 @@ from ..selectors.stand_ins import measures_information
 
 if TYPE_CHECKING:
     from ..ci.base import CITest
-    from ..counts.agreement import Coding
+    from ..search.search import Search
     from ..selectors.base import Method
 
 #: Tables of more rows are packed if the file states the levels of all features: that takes less time and memory.
@@ -95,7 +99,7 @@ def kept_of_blocks(
     is_large = blocks.n_rows > PACKED_ROWS
     if (are_products and most_bytes is None and not is_large) or not (beyond or measures_information(test)):
         return None
-    stated = {} if are_products else _stated(blocks, test)
+    stated = _numbers(blocks, test) if are_products else _stated(blocks, test)
     if not (are_products or beyond or len(stated) == len(blocks.names) - 1) or blocks.has_missing_target():
         return None
     while True:
@@ -112,45 +116,85 @@ def kept_of_blocks(
         except DataError:
             if not stated:
                 raise
-            stated = {}  # the file states too few values: each column is looked at
+            stated = {}  # the file states too few values, or cells are missing: each column is looked at
 
 
-def features_as_stated(blocks: ParquetBlocks) -> tuple[Table, Column] | None:
-    """Return a few rows with all levels that a file states of its features, and a target of its classes.
+def with_chosen_test(search: Search, blocks: ParquetBlocks) -> Search | None:
+    """Return a search with the test that ``auto`` chooses for all rows of a file; None if a cell is missing.
 
-    They tell what `choose_test` asks. None if the file does not state all levels, or the target has no classes.
+    A table whose file states all levels is described by these; `rechosen` is by those that occur. Other tables are
+    described by some rows, and by the columns of which these show few values.
     """
-    stated = [blocks.stated_coding(name, FEW_VALUES) for name in blocks.names[:-1]]
-    codings = [coding for coding in stated if coding is not None]
-    if len(codings) < len(stated) or blocks.has_missing_target():
+    name, n_rows = blocks.names[-1], blocks.n_rows
+    if search.method.needs_complete_rows() or blocks.has_missing_target():
         return None
-    target = blocks.column(blocks.names[-1])
-    return _rows_of_levels(codings, target) if target.kind == CATEGORICAL else None
+    if isinstance(target := blocks.column(name), TargetColumn):
+        return None
+    stated = [blocks.stated_coding(one, FEW_VALUES) for one in blocks.names[:-1]]
+    known = [coding for coding in stated if coding is not None]
+    if len(known) == len(stated):
+        found = search.with_test_for(_described(known, target), n_rows)
+        if found.test_id and found.test_id.startswith("g2"):  # its reason says nothing of relations
+            return found
+    if (some := blocks.take(rows_looked_at(n_rows))) is None:
+        return None
+    *columns, of_target = some
+    codings = []
+    for column, coding in zip(columns, stated, strict=True):
+        n_seen = len(np.unique(column.cells()))
+        if coding is not None and coding.n_levels == n_seen:
+            codings.append(coding)
+        elif n_seen > FEW_VALUES and column.kind != CATEGORICAL:
+            codings.append(_some_values(column))
+        else:
+            codings.append(_some_values(blocks.column(column.name)))
+    task = CLASSIFICATION if target.kind == CATEGORICAL else REGRESSION
+    bends = bends_seen(Table(columns), target_column(of_target, task), n_rows)
+    return search.with_test_for(replace(_described(codings, target), bends=bends), n_rows)
 
 
-def features_that_occur(table: SummedTable) -> tuple[Table, Column]:
-    """Return the same with the levels that occur."""
+def rechosen(search: Search, table: SummedTable) -> Search:
+    """Return the search with the test that ``auto`` chooses for the levels that occur."""
+    if table.statistics.cross_products is not None:  # rows or whole columns were looked at
+        return search
     counts = table.statistics.counted_each([(name,) for name in table.names])
     codings = [
         replace(one, levels=tuple(compress(one.levels, [] if n is None else n.tolist())))
         for one, n in zip(table.statistics.agreement.codings, counts, strict=True)
     ]
-    return _rows_of_levels(codings[:-1], table[table.names[-1]])
+    return search.with_test_for(_described(codings[:-1], table[table.names[-1]]), table.n_rows)
 
 
-def _rows_of_levels(codings: Sequence[Coding], target: Column) -> tuple[Table, Column]:
+def _some_values(column: Column) -> Coding:
+    """Return labels, or a few values of a number, all if they are few, with the smallest and largest."""
+    if column.kind == CATEGORICAL:
+        return Coding(column.name, column.kind, column.levels)
+    values = np.unique(column.cells()).tolist()
+    return Coding(column.name, column.kind, (*values[:FEW_VALUES], *values[FEW_VALUES:][-1:]))
+
+
+def _described(codings: Sequence[Coding], target: Column) -> Description:
+    """Return what `choose_test` asks of features of these levels, but for bends."""
     rows, columns = np.arange(max(coding.n_levels for coding in codings)), []
     for one in codings:
         at = np.minimum(rows, one.n_levels - 1)
         is_label = one.kind == CATEGORICAL
         columns.append(Column(one.name, one.kind, at if is_label else np.array(one.levels)[at], one.levels * is_label))
-    return Table(columns), replace(target, values=np.zeros(len(rows), dtype=np.int32))
+    target = replace(target, values=np.zeros(len(rows), dtype=np.int32))
+    return replace(described(Table(columns), target), bends="")
 
 
 def _stated(blocks: ParquetBlocks, test: CITest) -> dict[str, Coding]:
     """Return the codings of the features whose levels the file states."""
     found = {name: blocks.stated_coding(name, test.options()["bins"]) for name in blocks.names[:-1]}
     return {name: coding for name, coding in found.items() if coding is not None}
+
+
+def _numbers(blocks: ParquetBlocks, test: CITest) -> dict[str, Coding]:
+    """Return the codings of the features that are numbers; a pass that sums them finds their missing cells."""
+    found = next(blocks.blocks(blocks.names[:-1])).columns
+    are_numbers = (column for column in found if column.kind != CATEGORICAL and not test.supports(column))
+    return {column.name: Coding(column.name, column.kind) for column in are_numbers}
 
 
 def _codings(blocks: ParquetBlocks, test: CITest, are_products: bool, stated: Mapping[str, Coding]) -> Iterator[Coding]:

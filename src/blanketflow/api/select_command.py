@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .. import __version__
-from ..ci.choice import AUTO, Choice, described
+from ..ci.choice import AUTO, described
 from ..config.reading import checked_dataset, read_config
 from ..config.typed import Config
 from ..core.errors import ConfigError, RowsNeeded, shown
@@ -39,7 +39,6 @@ from ..search.search import Outcome, Search
 from ..selectors.compatibility import why_p_values_mislead
 from ..selectors.judged.verdict import MOST_NAMED, rests_on_in_words
 from ..targets import get_target_kind
-from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import peek
 from ..workflow.plan import with_gene_sets
 from ..workflow.sharded import check_no_shards
@@ -47,10 +46,10 @@ from ..workflow.suitability import MAX_ROWS_CHANGES_NOTHING
 from .rows_in_blocks import (
     PACKED_ROWS,
     blocks_of_file,
-    features_as_stated,
-    features_that_occur,
     kept_of_blocks,
+    rechosen,
     sample_of_blocks,
+    with_chosen_test,
 )
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
@@ -314,21 +313,15 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
     blocks, beyond = found
     if spec.get("max_rows"):
         return _searched_on_sample(config, search, blocks)
-    is_chosen = search.test == AUTO
-    if is_chosen and not beyond:
-        if (stated := features_as_stated(blocks)) is None:
+    if search.test == AUTO:
+        if (chosen := with_chosen_test(search, blocks)) is None:
             return None
-        asked, search = search, search.with_test_for(*stated, blocks.n_rows)
-    elif is_chosen:
-        # A look refuses what would unpack to too much, which matters only where the rows come into memory.
-        looked = with_chosen_tests(config, {"table": peek("table", spec, seed)})
-        told = looked.chosen_test("table", "selector")
-        search = replace(search, test=looked.test("table", "selector"), choice=Choice(told.id, told.reason))
+        search = chosen
     table = kept_of_blocks(blocks, search.method, search.test, max_memory("table", spec), beyond)
     if table is None:
         return None
-    if is_chosen and not beyond:  # levels that the file states may not occur
-        stated, search = search, asked.with_test_for(*features_that_occur(table), blocks.n_rows)
+    if search.choice is not None:  # levels that the file states may not occur
+        stated, search = search, rechosen(search, table)
         if search.test != stated.test:
             return None
     agreement = table.statistics.agreement

@@ -286,7 +286,12 @@ POWERS, ALARM = np.arange(2.0, 6.0)[:, np.newaxis], 0.01
 NAMED = 2
 
 
-def bends_seen(features: Table, target: Column | None) -> str:
+def rows_looked_at(n_rows: int) -> np.ndarray:
+    """Return the rows in which `bends_seen` looks, ascending."""
+    return np.sort(derive_rng(0, "bends").permutation(n_rows)[:MOST_ROWS])
+
+
+def bends_seen(features: Table, target: Column | None, n_rows: int | None = None) -> str:
     """Return texts on pairs of numeric columns with a nonlinear relation, the clearest first.
 
     For each pair, `POWERS` of one column's normal scores are added to the linear regression of the other on it, with a
@@ -294,7 +299,8 @@ def bends_seen(features: Table, target: Column | None) -> str:
     reject at `ALARM` / number of tests: heavy tails give false alarms on raw values, monotone relations on scores.
 
     Tests at most `MOST_ROWS` random rows and `MOST_PAIRS` pairs: the target with features, then features with each
-    other. Labels, flags, and columns with missing cells in these rows are skipped.
+    other. With `n_rows`, the rows are given: `rows_looked_at` of a table of so many. Labels, flags, and columns with
+    missing cells in these rows are skipped.
 
     Examples
     --------
@@ -306,7 +312,7 @@ def bends_seen(features: Table, target: Column | None) -> str:
     """
     if features.n_rows < FEWEST_ROWS:
         return ""
-    numbers, pairs = _looked_at(features, target)
+    numbers, pairs = _looked_at(features, target, n_rows)
     if not pairs:
         return ""
     values = np.array([number.numbers() for number in numbers])
@@ -318,10 +324,13 @@ def bends_seen(features: Table, target: Column | None) -> str:
     return ", ".join(named) + (f" and {len(found) - NAMED} more of {len(pairs)} pairs" if len(found) > NAMED else "")
 
 
-def _looked_at(features: Table, target: Column | None) -> tuple[list[Column], list[tuple[int, int]]]:
+def _looked_at(
+    features: Table, target: Column | None, n_rows: int | None
+) -> tuple[list[Column], list[tuple[int, int]]]:
     """Return some rows of numbers, and the pairs of columns to test, by position."""
     rng = derive_rng(0, "bends")
-    rows = np.sort(rng.permutation(features.n_rows)[:MOST_ROWS])
+    rows = np.sort(rng.permutation(n_rows or features.n_rows)[:MOST_ROWS])
+    rows = rows if n_rows is None else np.arange(features.n_rows)
     order = by_names(features.names) if len(features) <= MOST_SORTED else None  # the order of the table decides nothing
     places = rng.permutation(len(features))[:MOST_PAIRS]
     drawn = [features.columns[at] for at in (places if order is None else order[places]).tolist()]

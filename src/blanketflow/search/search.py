@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO, OF_FOLD, OF_FURTHER_KINDS, Choice, choose_test, described, why_no_spline
+from ..ci.choice import AUTO, OF_FOLD, OF_FURTHER_KINDS, Choice, Described, choose_test, described, why_no_spline
 from ..ci.missing import incomplete_rule
 from ..core.cards import IMPUTATIONS
 from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError
@@ -194,7 +194,8 @@ class Search:
         """Return the search with ``auto`` replaced by the CI test for its smallest fold."""
         if self.test != AUTO:
             return self
-        return self.with_test_for(sample.features, sample.target, min(self._folds(sample)[1]), sample.are_counted)
+        known, has_design = described(sample.features, sample.target), is_complex(sample.features.design)
+        return self.with_test_for(known, min(self._folds(sample)[1]), sample.are_counted, has_design)
 
     def _folds(self, sample: Sample) -> tuple[list[tuple[str, np.ndarray]], list[int]]:
         """Return the rows of each fold, and how many of them the search uses."""
@@ -205,14 +206,17 @@ class Search:
         return folds, [int(is_searched[rows].sum()) for _, rows in folds]
 
     def with_test_for(
-        self, features: Table, target: Any, n_rows: int, are_counted: bool = False, why_not_spline: str = ""
+        self,
+        table: Described,
+        n_rows: int,
+        are_counted: bool = False,
+        has_design: bool = False,
+        why_not_spline: str = "",
     ) -> Search:
-        """Return the search with ``auto`` replaced by the CI test for a table; `target` as in `described`."""
-        if self.test != AUTO:
-            return self
+        """Return the search with the CI test for a table in place of ``auto``."""
         no_spline = why_no_spline(self.method.tests_sets(), self.min_effect) or why_not_spline
-        of, has_design = OF_FOLD if self.folds else "", is_complex(features.design)
-        choice = choose_test(described(features, target), n_rows, of, are_counted, has_design, no_spline)
+        of = OF_FOLD if self.folds else ""
+        choice = choose_test(table, n_rows, of, are_counted, has_design, no_spline)
         return replace(self, test=choice.configured(), choice=choice)
 
     def suited(self, features: Table, are_counted: bool) -> Search:
