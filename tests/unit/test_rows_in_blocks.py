@@ -289,8 +289,47 @@ def test_a_search_that_could_take_a_sample_says_so_of_many_rows(path, monkeypatc
     ask = {"path": str(path), "target": "t"}, {"method": "relief", "n_features": 3}, {}, 1
     few = select(*ask)
     monkeypatch.setattr(select_command, "PACKED_ROWS", 2999)
-    said = "all 3,000 rows were read. A sample is faster: --data-set max_rows=100000"
+    monkeypatch.setattr(rows_in_blocks, "PACKED_ROWS", 2999)
+    said = "all 3,000 rows were read, since relief reads rows. A sample is faster: --data-set max_rows=100000"
     assert [*few.notes, said] == select(*ask).notes
+
+
+@pytest.mark.parametrize(
+    ("selector", "ci_test", "keys", "why"),
+    [
+        ({}, {"type": "g2"}, {"categorical": ["a"]}, "tables with the key categorical are not read in blocks"),
+        ({"folds": 2}, {"type": "g2"}, {}, "folds and confirm read rows"),
+        ({}, {"type": "mi-permutation"}, {}, "mi-permutation reads rows. The tests g2, chi2, fisher-z and lr-mixed do"),
+        ({}, {"type": "chi2"}, {}, "stand-ins are found by another test than chi2. Take g2"),
+        (
+            {},
+            {"type": "g2"},
+            {},
+            "the file does not state the few values of 'd'. Set max_memory to less than the table",
+        ),
+        ({}, {"type": "lr-mixed"}, {"target": "d"}, "'b' is a label, and with directions: both it is regressed"),
+        (
+            {"method": "auto", "budget": {"rows": 250, "fits": 60}},
+            {},
+            {},
+            "auto judges sets by models of rows. A sample",
+        ),
+    ],
+)
+def test_a_note_says_why_all_rows_of_a_large_table_were_read(path, selector, ci_test, keys, why, monkeypatch):
+    ask = {"path": str(path), "target": "t", **keys}, {"method": "gs", **selector}, ci_test, 1
+    few = select(*ask)
+    monkeypatch.setattr(select_command, "PACKED_ROWS", 0)
+    monkeypatch.setattr(rows_in_blocks, "PACKED_ROWS", 0)
+    (said,) = (note for note in select(*ask).notes if note not in few.notes)
+    assert said.startswith(f"all 3,000 rows were read, since {why}")
+
+
+def test_a_note_says_that_other_formats_are_read_whole(path, tmp_path, monkeypatch):
+    pd.read_parquet(path).to_csv(tmp_path / "table.csv", index=False)
+    monkeypatch.setattr(select_command, "PACKED_ROWS", 0)
+    notes = select({"path": str(tmp_path / "table.csv"), "target": "t"}, {"method": "gs"}, {"type": "g2"}, 1).notes
+    assert "all 3,000 rows were read, since only Parquet is read in blocks. Store large tables as Parquet" in notes
 
 
 def test_no_sample_hides_cells_that_must_be_settled(path, tmp_path, monkeypatch):

@@ -255,7 +255,11 @@ def select(
     if gene_sets_asked(config.datasets["table"].get("feature_groups")):
         config, facts = with_gene_sets(config, {"table": peek("table", config.datasets["table"], seed)})
         of_groups = facts["table"].of_groups
-    outcome = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell, of_groups)
+    try:
+        outcome, why_rows = _searched_in_blocks(config, dataset, seed), ""
+    except RowsNeeded as error:
+        outcome, why_rows = None, str(error).rstrip(".")
+    outcome = outcome or _searched_on_rows(config, seed, n_jobs, tell, of_groups, why_rows)
     search, features = outcome.search, outcome.sample.features
     say_once("select", *outcome.warned)
     return Selection(
@@ -304,26 +308,20 @@ def _search(config: Config, seed: int) -> Search:
 
 
 def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> Outcome | None:
-    """Search on what is kept of a large file read in blocks; return None if rows are needed."""
+    """Search on what is kept of a large file read in blocks; None if it is small. May raise `RowsNeeded`."""
     spec, search = config.datasets["table"], _search(config, seed)
-    of_rows = search.folds or search.confirm is not None
-    found = None if of_rows else blocks_of_file("table", asked, spec)
-    if found is None:
+    if search.folds or search.confirm is not None:
+        raise RowsNeeded("folds and confirm read rows")
+    if (found := blocks_of_file("table", asked, spec)) is None:
         return None
     blocks, beyond = found
     if spec.get("max_rows"):
         return _searched_on_sample(config, search, blocks)
     if search.test == AUTO:
-        if (chosen := with_chosen_test(search, blocks)) is None:
-            return None
-        search = chosen
+        search = with_chosen_test(search, blocks)
     table = kept_of_blocks(blocks, search.method, search.test, max_memory("table", spec), beyond)
-    if table is None:
-        return None
     if search.choice is not None:  # levels that the file states may not occur
-        stated, search = search, rechosen(search, table)
-        if search.test != stated.test:
-            return None
+        search = rechosen(search, table)
     agreement = table.statistics.agreement
     kept = "products" if table.statistics.cross_products else "packed codes"
     why, found_in_some = "the table is beyond max_memory. It was not looked through for findings", []
@@ -332,20 +330,15 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
         why = f"the table has {blocks.n_rows:,} rows. {n_examined:,} of them were looked through for findings"
     notes = (f"rows were read in blocks, and {kept} kept: {why}", *found_in_some)
     features = table.select(blocks.names[:-1])
-    try:
-        return search.run(Sample(features, table[agreement.target], agreement.task, notes=notes))
-    except RowsNeeded:  # the search came to two labels, and here the rows are at hand
-        return None
+    return search.run(Sample(features, table[agreement.target], agreement.task, notes=notes))
 
 
-def _searched_on_sample(config: Config, search: Search, blocks: ParquetBlocks) -> Outcome | None:
-    """Search on a sample, of which alone the rows are read; return None if all are needed."""
+def _searched_on_sample(config: Config, search: Search, blocks: ParquetBlocks) -> Outcome:
+    """Search on a sample, of which alone the rows are read; raises `RowsNeeded` if all are needed."""
     spec, decides = config.datasets["table"], search.method if search.test is None else search.test
     if decides == AUTO or not (most := config.max_rows("table", decides)):
-        return None
+        raise RowsNeeded("max_rows is set, but no sample is known to do. Remove it, or name a test that takes one")
     raw = sample_of_blocks("table", spec, blocks, most, fold_seed(search.seed, "0"))
-    if raw is None:
-        return None
     notes = [*in_lines(map(Finding.as_dict, findings(raw)), keys="options"), sample_told(blocks.n_rows, most)]
     sample = Sample(raw.features, raw.target, raw.task.name, notes=tuple(notes), taken_of=blocks.n_rows)
     return replace(search, max_rows=most).run(sample)
@@ -360,7 +353,7 @@ def _found_in_some(table: SummedTable, blocks: ParquetBlocks, search: Search) ->
     if isinstance(table.statistics, PackedRows):
         *columns, target = table.statistics.some_rows(SOME_ROWS)
     else:
-        *columns, target = blocks.take(spread(blocks.n_rows, SOME_ROWS)) or ()
+        *columns, target = blocks.take(spread(blocks.n_rows, SOME_ROWS))
         target = target_column(target, table.statistics.agreement.task)
     varies = table.varying()[:-1]
     features = Table([column for column, is_kept in zip(columns, varies, strict=True) if is_kept])
@@ -373,9 +366,9 @@ def _found_in_some(table: SummedTable, blocks: ParquetBlocks, search: Search) ->
 
 
 def _searched_on_rows(
-    config: Config, seed: int, n_jobs: int | None, tell: Teller, of_groups: str | None = None
+    config: Config, seed: int, n_jobs: int | None, tell: Teller, of_groups: str | None = None, why_rows: str = ""
 ) -> Outcome:
-    """Search on all rows of a table, or on each fold's."""
+    """Search on all rows of a table, or on each fold's; `why_rows` says why a large table was not read in blocks."""
     spec, search = config.datasets["table"], _search(config, seed)
     source = read_source("table", spec, seed)
     notes = [found_line(source.found), markers_told(source.markers), of_groups]
@@ -387,8 +380,10 @@ def _searched_on_rows(
     if spec.get("max_rows"):
         search = replace(search, max_rows=config.max_rows("table", search.test or search.method))
         notes.append("" if search.max_rows else MAX_ROWS_CHANGES_NOTHING)
-    elif sample.features.n_rows > PACKED_ROWS and (search.test or search.method).card.takes_max_rows:
-        notes.append(f"all {sample.features.n_rows:,} rows were read. A sample is faster: --data-set max_rows=100000")
+    if why_rows and (sample.features.n_rows > PACKED_ROWS or spec.get("max_memory")):
+        is_sampled = (search.test or search.method).card.takes_max_rows and not spec.get("max_rows")
+        faster = ". A sample is faster: --data-set max_rows=100000" if is_sampled else ""
+        notes.append(f"all {sample.features.n_rows:,} rows were read, since {why_rows}{faster}")
     return search.run(replace(sample, notes=tuple(filter(None, notes))), tell=tell, n_jobs=n_jobs)
 
 

@@ -402,14 +402,15 @@ class ParquetBlocks(RowBlocks):
         """Return whether any cell of the target is missing."""
         return self.whole(self._target).n_missing() > 0
 
-    def take(self, rows: np.ndarray) -> list[Column] | None:
-        """Return all columns at some rows, ascending; None if any cell of the table is missing or infinite."""
+    def take(self, rows: np.ndarray) -> list[Column]:
+        """Return all columns at some rows, ascending; `RowsNeeded` if any cell of the table is missing or infinite."""
         import pyarrow as pa
 
         taken, start = [], 0
         for batch in self._batches(self.names):
-            if any(cells.null_count or _has_infinite(cells) for cells in batch.columns):
-                return None
+            for cells, column in zip(batch.columns, self.names, strict=True):
+                if cells.null_count or _has_infinite(cells):
+                    raise RowsNeeded(f"{column!r} has missing or infinite cells. Impute or drop them before")
             own = slice(*np.searchsorted(rows, [start, start + batch.num_rows]))
             taken.append(batch.take(pa.array(rows[own] - start)))
             start += batch.num_rows
