@@ -57,6 +57,11 @@ def test_what_to_look_at_in_the_table_is_told_in_python_too(find):
 def test_ways_out_in_python_work_as_they_are_written():
     rng = np.random.default_rng(0)
     of_patient = np.repeat(np.arange(30), 4)
+    days = pd.date_range("2020-01-01", periods=120).strftime("%Y-%m-%d")
+    answers = pd.Series(rng.choice(["Yes", "yes", "no"], 120), name="answer")
+    date, labels = bf.select(pd.DataFrame({"day": days, "lab": rng.normal(size=120)}), answers, time_limit=10).notes
+    assert "day holds dates or times as text" in date and "pandas.to_datetime" in date
+    assert "answer has labels that differ only in case or blanks" in labels and ".str.lower()" in labels
     X = pd.DataFrame({"patient": [f"P{i}" for i in of_patient], "dose": [f"{v:.1f} mg" for v in rng.normal(size=120)]})
     y = pd.Series(rng.poisson(np.exp(rng.normal(size=30)[of_patient])).clip(0, 12), name="visits")
     with pytest.warns(bf_errors.NumbersAsTextWarning):

@@ -30,7 +30,10 @@ SERIOUS = (
     "number",
     "suspected-marker",
     "count-as-classes",
+    "date",
+    "text",
     "group",
+    "spelling",
     "row-order",
 )
 #: What they are called.
@@ -45,7 +48,10 @@ IN_WORDS = {
     "missing-marker": "missing cells",
     "suspected-marker": "cells that may be missing",
     "count-as-classes": "a count read as classes",
+    "date": "dates as text",
+    "text": "free text",
     "group": "rows that may belong together",
+    "spelling": "labels that look alike",
     "few-rows": "small classes or few events",
     "weights": "unequal weights",
     "row-order": "neighbouring rows that are alike",

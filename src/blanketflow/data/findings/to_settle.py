@@ -185,12 +185,19 @@ def _named(one: ToSettle, n_columns: int) -> str:
     return f"{IN_WORDS[one.kind]} ({shown}{f' and {more} more' if more > 0 else ''})"
 
 
+_IN_PYTHON = {
+    "number": MAKE_NUMBERS,
+    "date": "Make numbers of them, for example by pandas.to_datetime(X[...]).astype('int64').",
+    "spelling": "If they mean the same, make them equal, for example by .str.strip().str.lower() of pandas.",
+}
+
+
 def _in_python(one: ToSettle) -> str:
     """Return what settles it in Python."""
     key, _, value = one.key.partition(": ")
     when, exclude = f": {one.when}, " if one.when else ": ", f"exclude={list(one.columns)}"
-    if one.kind == "number":
-        return f". {MAKE_NUMBERS}"
+    if one.kind in _IN_PYTHON:
+        return f". {_IN_PYTHON[one.kind]}"
     if key == "groups":
         return f"{when}groups=X[{one.columns[0]!r}], {exclude}"
     if key == "target_kind":

@@ -20,10 +20,7 @@ from .html import Cell, Table, cells
 _MOST_MISSING, _MOST_GROUPS, _MOST_NAMES = 50, 30, 30
 #: What findings that only this page asks about are called.
 _WORDS = IN_WORDS | {
-    "date": "dates as text",
-    "text": "free text",
     "code": "numbers that may be labels",
-    "spelling": "labels that look alike",
     "imbalance": "unequal classes",
     "equal-rows": "equal rows",
     "wide": "more features than rows",
