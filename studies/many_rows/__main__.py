@@ -85,11 +85,12 @@ def alarm(as_text: bool = False) -> Iterator[dict[str, Any]]:
 
 #: Rows of the tables of different sizes.
 SIZES = [100_000, 500_000, 1_000_000, 4_000_000, 20_000_000, 100_000_000]
-#: What is searched in them: whether they are of text, and the arguments of `select`.
-OF_SIZES: dict[str, tuple[bool, list[str]]] = {
-    "hiton-mb, one byte a cell": (False, ["--method", "hiton-mb", "--ci-test", "g2"]),
-    "hiton-mb, text": (True, ["--method", "hiton-mb", "--ci-test", "g2"]),
-    "auto, text, 20,000 rows sampled": (True, ["--data-set", "max_rows=20000"]),
+#: What is searched in them: the cells, and the arguments of `select`.
+OF_SIZES: dict[str, tuple[str, list[str]]] = {
+    "hiton-mb, one byte a cell": ("codes", ["--method", "hiton-mb", "--ci-test", "g2"]),
+    "hiton-mb, text": ("text", ["--method", "hiton-mb", "--ci-test", "g2"]),
+    "auto, text, 20,000 rows sampled": ("text", ["--data-set", "max_rows=20000"]),
+    "hiton-mb, 30 numbers": ("numbers", ["--method", "hiton-mb"]),
 }
 
 #: The program of a process that runs the command line and prints its CPU seconds and peak memory in kB.
@@ -112,13 +113,13 @@ def over_sizes(folder: Path, sizes: list[int]) -> Iterator[tuple[str, int, float
     """Yield what is searched, the rows, and the CPU seconds and peak memory in GB of `blanketflow select`."""
     folder.mkdir(parents=True, exist_ok=True)
     print("| search | rows | CPU s | peak memory |\n|---|---|---|---|")
-    for what, (as_text, arguments) in OF_SIZES.items():
+    for what, (cells, arguments) in OF_SIZES.items():
         for n_rows in sizes:
-            path = folder / f"alarm-{'text' if as_text else 'codes'}-{n_rows}.parquet"
+            path, are_numbers = folder / f"{cells}-{n_rows}.parquet", cells == "numbers"
             if not path.exists():
-                draw(path, alarm(as_text), n_rows)
-            select = ["select", str(path), "--target", TARGETS["codes"], "--data-set", "task=classification"]
-            command = [sys.executable, "-c", MEASURED, *select, *arguments]
+                draw(path, numbers(30) if are_numbers else alarm(cells == "text"), n_rows)
+            target = ["t"] if are_numbers else [TARGETS["codes"], "--data-set", "task=classification"]
+            command = [sys.executable, "-c", MEASURED, "select", str(path), "--target", *target, *arguments]
             said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             seconds, kilobytes = map(float, said.splitlines()[-1].split())
             gigabytes = kilobytes / 1e6
@@ -126,8 +127,11 @@ def over_sizes(folder: Path, sizes: list[int]) -> Iterator[tuple[str, int, float
             yield what, n_rows, seconds, gigabytes
 
 
-def numbers() -> Iterator[dict[str, np.ndarray]]:
-    """Yield blocks of Gaussian columns of which each depends on two before it; five are the target's blanket."""
+def numbers(n_columns: int = N_COLUMNS) -> Iterator[dict[str, np.ndarray]]:
+    """Yield blocks of Gaussian columns of which each depends on two before it; five are the target's blanket.
+
+    Of fewer columns than 100 the first ones are shown, and the target.
+    """
     seed = 1000
     while True:
         x = np.random.default_rng(seed).standard_normal((N_COLUMNS, BLOCK), dtype=np.float32)
@@ -136,7 +140,7 @@ def numbers() -> Iterator[dict[str, np.ndarray]]:
         x[-1] += 0.5 * x[10] - 0.4 * x[40] + 0.3 * x[70]
         x[71] += 0.6 * x[-1] + 0.5 * x[5]
         x[20] += 0.4 * x[-1]
-        yield {**{f"x{i}": x[i] for i in range(N_COLUMNS - 1)}, "t": x[-1]}
+        yield {**{f"x{i}": x[i] for i in range(n_columns - 1)}, "t": x[-1]}
         seed += 1
 
 
