@@ -79,7 +79,7 @@ def ranked_by(name: str, table: Table, y: np.ndarray) -> list[int]:
     target = Column("target", "categorical", y.astype(np.int32), ("0", "1"))
     method = get_method(name, "benchmark", asked_of(name))
     outcome = run_fold(method, bf.get_ci_test("g2"), table, target, 0, finds_stand_ins=False)
-    return [table.position(step.feature) for step in outcome.decisions if step.kept]
+    return table.places(outcome.decisions.feature[outcome.decisions.kept])
 
 
 def by_width(record: Record, by_hand: Record | None, widths: list[int], makers: dict, feast: dict) -> None:

@@ -224,7 +224,7 @@ class WideColumns(Sequence[Column]):
 
     def varying(self) -> np.ndarray:
         """Return which columns have two values besides missing cells, shape (d,)."""
-        return np.array([*self.held_varying(), *(not column.is_constant() for column in self.more)], dtype=bool)
+        return np.append(self.held_varying(), [not column.is_constant() for column in self.more]).astype(bool)
 
     def __len__(self) -> int:
         return len(self.names) + len(self.more)

@@ -9,6 +9,8 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from .cards import Card
@@ -345,9 +347,11 @@ class Configurable:
     card: ClassVar[Card]
 
     @classmethod
-    def parameters(cls) -> dict[str, Parameter]:
+    @cache
+    def parameters(cls) -> Mapping[str, Parameter]:
         """Return the declared parameters by name."""
-        return {f.name: f.metadata["parameter"] for f in dataclasses.fields(cls) if "parameter" in f.metadata}
+        own = {f.name: f.metadata["parameter"] for f in dataclasses.fields(cls) if "parameter" in f.metadata}
+        return MappingProxyType(own)
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
@@ -361,10 +365,7 @@ class Configurable:
         Raises `ParameterError`, with `where` at the start of each line, for unknown names and values out of range, and
         `ConfigError` if the class is incomplete.
         """
-        missing = [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
-        missing += [] if isinstance(getattr(cls, "card", None), Card) else ["card"]
-        if missing:
-            raise ConfigError(f"{where}: {cls.__module__}:{cls.__qualname__} lacks {' and '.join(missing)}: add them.")
+        cls._check_complete(where)
         known, faults = cls.parameters(), Faults()
         for name in [name for name in options if name not in known]:
             reason = getattr(cls, f"why_no_{name}", "")
@@ -378,6 +379,15 @@ class Configurable:
         instance = cls(**options)
         instance.check(where)
         return instance
+
+    @classmethod
+    @cache
+    def _check_complete(cls, where: str) -> None:
+        """Raise `ConfigError` if the class lacks a card or a function."""
+        missing = [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
+        missing += [] if isinstance(getattr(cls, "card", None), Card) else ["card"]
+        if missing:
+            raise ConfigError(f"{where}: {cls.__module__}:{cls.__qualname__} lacks {' and '.join(missing)}: add them.")
 
     def check(self, where: str | None = None) -> None:
         """Raise `ParameterError` for values out of range."""

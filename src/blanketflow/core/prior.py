@@ -100,6 +100,8 @@ class PriorKnowledge:
         Raises `ParameterError` for unknown names, a feature both included and excluded, in two tiers or in two groups,
         a group named like a feature or named in part, or if no feature is left.
         """
+        if not self and len(features):
+            return Known((), (), {}, {}, {})
         place = {name: at for at, name in enumerate(features)}
         groups = self._groups(place, where, target)
         included = _matched(self.include, place, f"{where}: include", groups)

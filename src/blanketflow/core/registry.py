@@ -52,6 +52,7 @@ def discover(package_name: str) -> MappingProxyType[str, type[Configurable]]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
+@functools.cache
 def _defined_in(module_name: str) -> dict[str, type[Configurable]]:
     """Return the classes with a card defined in a module, by id."""
     return {

@@ -96,8 +96,9 @@ def _suspected_in_matrix(columns: MatrixColumns, most_rows: int) -> Suspects:
     low, high = rows.min(axis=0), rows.max(axis=0)
     if not np.isfinite(low).all() or not np.isfinite(high).all():
         return suspected_cells(columns, most_rows)
-    ends = zip(low.tolist(), high.tolist(), strict=True)
-    end_in_code = [at for at, (least, most) in enumerate(ends) if _is_code(most) or (least < 0 and _is_code(least))]
+    ends = [*zip(low.tolist(), high.tolist(), strict=True)]
+    codes = {value for value in {*chain(*ends)} if _is_code(value)}  # the columns of most matrices share their ends
+    end_in_code = [at for at, (least, most) in enumerate(ends) if most in codes or (least < 0 and least in codes)]
     others = np.delete(low, end_in_code)
     seen = [columns[at] for at in end_in_code]
     return suspected_cells(seen, most_rows, len(others), int(np.count_nonzero(others < 0)), columns)

@@ -166,6 +166,20 @@ def rank_greedily(
     return Picks(index, score_of)
 
 
+def highest(scores: np.ndarray, n: int) -> np.ndarray:
+    """Return the positions of the n highest scores, the first on ties, ascending.
+
+    >>> highest(np.array([1.0, 3.0, 2.0, 2.0]), 2)
+    array([1, 2])
+    """
+    if n >= len(scores):
+        return np.arange(len(scores))
+    lowest = np.partition(scores, -n)[-n]
+    is_taken = scores > lowest
+    is_taken[np.flatnonzero(scores == lowest)[: n - np.count_nonzero(is_taken)]] = True
+    return np.flatnonzero(is_taken)
+
+
 #: At least so many features, those with the highest minima, are updated in each step.
 FOLLOWED = 64
 
@@ -236,13 +250,7 @@ class _Minima:
     def _highest(self, features: np.ndarray) -> np.ndarray:
         """Return the unranked ones with the highest bounds among some features, as many as are followed, ascending."""
         left = np.sort(features[self.least[features] > -np.inf])
-        if len(left) > self.n_followed:
-            bounds = self.least[left]
-            lowest = np.partition(bounds, -self.n_followed)[-self.n_followed]
-            is_taken = bounds > lowest
-            is_taken[np.flatnonzero(bounds == lowest)[: self.n_followed - is_taken.sum()]] = True
-            left = left[is_taken]
-        return left
+        return left[highest(self.least[left], self.n_followed)]
 
     def _bring_up_to_date(self, chunk: np.ndarray) -> None:
         for k in range(int(self.n_seen[chunk].min(initial=len(self.ranked))), len(self.ranked)):

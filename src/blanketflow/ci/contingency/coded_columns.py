@@ -312,9 +312,10 @@ class PackedColumns:
         first[fits] = self._places(n_levels[fits])
         if len(near):
             self._kernels.pack_values(shifted, seen, n_levels, first, self._bits)
-        packed = columns[near[fits]]
+        packed, is_left = columns[near[fits]], np.ones(len(low), dtype=bool)
         self.n_levels[packed], self._first[packed] = n_levels[fits], first[fits]
-        return np.delete(np.arange(len(low)), near[fits])
+        is_left[near[fits]] = False
+        return np.flatnonzero(is_left)
 
     def _pack_sparse(self, columns: SparseColumns) -> None:
         from ...kernels.packed_cells import pack_cells
@@ -336,6 +337,8 @@ class PackedColumns:
         width = max(1, CHUNK // max(1, self._table.n_rows))
         for at in range(0, len(positions), width):
             asked = self._pack_labels(positions[at : at + width])
+            if not len(asked):
+                continue
             coded = [self._coder.codes(position) for position in asked.tolist()]
             n_levels = np.array([count for _, count in coded], dtype=np.int32)
             self.n_levels[asked] = n_levels

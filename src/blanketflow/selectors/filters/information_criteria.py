@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.parameters import choice, number
-from ...moves.greedy_ranking import DECIMALS, DEVIATIONS, Known, Picks, rank_by_minimum, rank_greedily
+from ...moves.greedy_ranking import DECIMALS, DEVIATIONS, Known, Picks, highest, rank_by_minimum, rank_greedily
 from ...moves.steps import INCLUDED, MEMBER, Steps, objects
 from ..base import Problem
 from ..ranking import RankingMethod
@@ -131,8 +131,10 @@ class MIM(InformationRanking):
     def picks(self, problem: Problem, n_features: int) -> Picks:
         """Sort the features by I(X;T)."""
         relevance, first = np.round(relevance_of(problem, self.is_adjusted), DECIMALS), included_first(problem)
-        order = np.argsort(-relevance, kind="stable")
-        order = np.concatenate([np.array(first, dtype=np.int64), order[~np.isin(order, first)]])[:n_features]
+        others = relevance.copy()
+        others[first] = -np.inf  # last, and cut off
+        best = highest(others, n_features)
+        order = np.array([*first, *best[np.argsort(-others[best], kind="stable")]][:n_features], dtype=np.int64)
         return Picks(order, relevance[order])
 
 
