@@ -189,7 +189,7 @@ def _chance_of_column(margins, r, of_y, sizes, n_present, shares, n_y, known, st
 
 @njit(
     "void(uint64[:, :, ::1], int32[::1], int64[::1], int32[::1], int64[::1], uint32[::1], int64, int64, boolean,"
-    " int64[::1], float64, float64[::1], int64[::1], int64[::1], int64[::1])",
+    " int64[::1], float64, float64[::1], float64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
@@ -197,7 +197,7 @@ def packed_sums(
     bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, is_entropy, terms, scale, factorials,
     sums, expected, dofs,
 ):  # fmt: skip
-    """Fill `sums`, (m,), with n I(X;Y|Z), or with n log n - n H(X, Z) if `is_entropy`, in fixed point.
+    """Fill `sums`, (m,), with G2, which is 2 n I(X;Y|Z), or with n log n - n H(X, Z) if `is_entropy`.
 
     `bits`, (blocks, words, BLOCK), are packed columns with `n_set` bits, (blocks * BLOCK,), `first` places and
     `n_levels`, (d,). `candidates`, (m,), are best ascending. `cells`, (n,), is ``stratum * n_y + code of the target``;
@@ -244,7 +244,7 @@ def packed_sums(
         telling[largest], telling[n_telling - 1] = telling[n_telling - 1], derived
         telling = telling[: n_telling - 1]
     cell_bits = _cell_bits(cells, telling, words)
-    by_words, found = np.empty((0, 0), dtype=np.uint64), np.empty(len(telling), dtype=np.uint64)
+    by_words, told = np.empty((0, 0), dtype=np.uint64), np.empty(len(telling), dtype=np.uint64)
     counts = np.zeros((n_cells, BLOCK), dtype=np.int32)
     pairs, pair_start = _pair_terms(totals, terms, scale)
     margins, margin_start = _pair_terms(sizes, terms, scale)
@@ -276,7 +276,8 @@ def packed_sums(
                     counts, varies, n_y, not is_entropy, pairs, pair_start, margins, margin_start, binary_sums
                 )
                 for k in range(start, stop):
-                    sums[k] = known + binary_sums[first[candidates[k]] - number * BLOCK]
+                    found = known + binary_sums[first[candidates[k]] - number * BLOCK]
+                    sums[k] = found / scale if is_entropy else 2.0 * (max(found, 0) / scale)
                 if has_chance:
                     _chance_of_binary_columns(
                         counts, of_y, sizes, n_present, n_y, own_pairs, own_start, terms, scale, factorials,
@@ -295,16 +296,17 @@ def packed_sums(
                 elif not by_block:
                     if not len(by_words):
                         by_words = cell_bits.T.copy()
-                    _count_one(block, level, by_words, found)
+                    _count_one(block, level, by_words, told)
                     rest = n_in_block[level]
                     for i in range(len(telling)):
-                        counts[telling[i], level] = np.int32(found[i])
+                        counts[telling[i], level] = np.int32(told[i])
                         rest -= counts[telling[i], level]
                     if derived >= 0:
                         counts[derived, level] = rest
-            sums[k] = known + _sum_of_strata(
+            found = known + _sum_of_strata(
                 counts, place, r, totals, varies, n_y, not is_entropy, level_margins, terms, scale
             )
+            sums[k] = found / scale if is_entropy else 2.0 * (max(found, 0) / scale)
             if has_chance:
                 expected[k], dofs[k] = _chance_of_column(
                     level_margins, r, of_y, sizes, n_present, shares, n_y, own, own_start, terms, scale, factorials

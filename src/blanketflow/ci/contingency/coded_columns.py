@@ -187,6 +187,7 @@ class PackedColumns:
         self._bits = self._bits[: -(-self._n_bit_sets // self._block)]
         self._n_set = np.empty(len(self._bits) * self._block, dtype=np.int32)
         packed_columns.count_set_bits(self._bits, self._n_set)
+        self.all_packed = bool((self._first >= 0).all())
         is_bit = self.n_levels == BIT
         n_ones = self._n_set[self._first[is_bit]]
         self.n_levels[is_bit] = 1 + ((n_ones > 0) & (n_ones < self._table.n_rows))
@@ -199,7 +200,7 @@ class PackedColumns:
     def cells(self, columns: tuple[int, ...]) -> tuple[np.ndarray, int] | None:
         """Return each row's cell in the joint table of some columns, and the number of cells; None if too many."""
         at, cells = np.array(columns, dtype=np.int64), np.zeros(self._table.n_rows, dtype=np.uint32)
-        if not self.is_packed(at).all() or math.prod(self._own_levels[at].tolist()) > MOST_CELLS:
+        if not (self.all_packed or self.is_packed(at).all()) or math.prod(self._own_levels[at].tolist()) > MOST_CELLS:
             return None
         return cells, self._kernels.cells_of(at, self._bits, self._first, self._own_levels, cells)
 
@@ -225,7 +226,7 @@ class PackedColumns:
         """Return the results of `kernels.packed_information.packed_sums`, (m,); the last two are empty without
         `factorials`.
         """
-        sums = np.empty(len(candidates), dtype=np.int64)
+        sums = np.empty(len(candidates))
         n_asked = 0 if factorials is None else len(candidates)
         expected, dofs = np.empty(n_asked, dtype=np.int64), np.empty(n_asked, dtype=np.int64)
         asked = np.ascontiguousarray(candidates, dtype=np.int64)

@@ -204,7 +204,7 @@ class ContingencyEngine:
     ) -> tuple[np.ndarray, Chance]:
         """Return `information` and `chance` together, which is faster."""
         (g2, expected, dofs), counted = self._by_packed(candidates, (*given, target), target, self.log_factorials)
-        if not counted.all():
+        if counted is not None:
             return self.information(candidates, target, given), self.chance(candidates, target, given)
         return g2 / (2.0 * self.n_rows), self._chance(expected, dofs)
 
@@ -246,7 +246,7 @@ class ContingencyEngine:
 
     def _g2(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         (by_packed, _, _), counted = self._by_packed(candidates, (*given, target), target)
-        if counted.all():
+        if counted is None:
             return by_packed
         statistic = np.empty(len(candidates))
         statistic[counted] = by_packed
@@ -255,19 +255,19 @@ class ContingencyEngine:
 
     def _by_packed(
         self, candidates: np.ndarray, columns: tuple[int, ...], target: int, factorials: np.ndarray | None = None
-    ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-        """Return G2 of the candidates that are packed, and which these are.
+    ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray | None]:
+        """Return G2 of the candidates that are packed, and which these are; None if all are.
 
         With `factorials`, also the expected n I of independent columns in fixed point, and the degrees of freedom.
         """
         packed, found = self.packed, self.packed.cells(columns)
         if found is None:
             return (np.empty(0), np.empty(0), np.empty(0)), np.zeros(len(candidates), dtype=bool)
-        counted, (cells, n_cells), n_y = packed.is_packed(candidates), found, packed.n_cell_levels(target)
-        asked = candidates if counted.all() else candidates[counted]
+        counted, (cells, n_cells), n_y = None, found, packed.n_cell_levels(target)
+        if not (packed.all_packed or (are_packed := packed.is_packed(candidates)).all()):
+            counted, candidates = are_packed, candidates[are_packed]
         how = n_cells // n_y, n_y, *self.fixed_point
-        sums, expected, dofs = packed.sums(asked, cells, *how, factorials=factorials)
-        return (np.maximum(2.0 * (sums / self.scale), 0.0), expected, dofs), counted
+        return packed.sums(candidates, cells, *how, factorials=factorials), counted
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return H(X, Z) of each candidate in nats."""
@@ -278,8 +278,8 @@ class ContingencyEngine:
         for i in np.flatnonzero(~counted):
             joint = self.columns.stratify((int(candidates[i]), *given))[0]
             counts = np.unique(joint, return_counts=True)[1]
-            sums[i] = np.rint(counts * np.log(counts) * self.scale).sum()
-        return np.log(self.n_rows) - sums / self.scale / self.n_rows
+            sums[i] = np.rint(counts * np.log(counts) * self.scale).sum() / self.scale
+        return np.log(self.n_rows) - sums / self.n_rows
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set as one variable, whose levels are the occurring combinations."""
