@@ -160,8 +160,8 @@ def rank_greedily(
     """
     index, score_of = np.empty(n_features, dtype=np.int64), np.empty(n_features)
     for n_ranked in range(n_features):
-        scores = np.round(score(known), DECIMALS)
-        at = int(np.searchsorted(known.indices, first[n_ranked]) if n_ranked < len(first) else np.argmax(scores))
+        scores = score(known).round(DECIMALS)
+        at = int(np.searchsorted(known.indices, first[n_ranked]) if n_ranked < len(first) else scores.argmax())
         index[n_ranked], score_of[n_ranked] = known.rank(at), scores[at]
     return Picks(index, score_of)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -252,14 +253,14 @@ def _of_member(
 def _shares(
     test: BoundTest, target: str, name: str, likely: Sequence[str], given: tuple[str, ...], own: CIResult
 ) -> list[StandIn] | None:
-    whole, rows = Information(test, own), []
+    (whole,), left = _informations(test, [own]), list[CIResult]()
     for feature in likely if whole.estimate > 0.0 else ():
-        result = test.test(name, target, given=(feature, *given))
-        if not result.reliable:
+        left.append(test.test(name, target, given=(feature, *given)))
+        if not left[-1].reliable:
             return None
-        row = StandIn(feature, *share_kept(Information(test, result), whole))
-        rows += [row] if row.share >= LISTED else []
-    return rows
+    pairs = zip(likely, _informations(test, left), strict=False)
+    rows = [StandIn(feature, *share_kept(of_feature, whole)) for feature, of_feature in pairs]
+    return [row for row in rows if row.share >= LISTED]
 
 
 def says_as_much(test: BoundTest, target: str, feature: str, other: str) -> bool:
@@ -275,6 +276,11 @@ def _information(test: BoundTest, results: CIResults) -> np.ndarray:
     return config.effects(results) if test.card.effect.startswith(NATS) else config.mutual_information(results)
 
 
+def _informations(test: BoundTest, results: Sequence[CIResult]) -> list[Information]:
+    plain = _information(test, CIResults.from_rows(results)).tolist() if results else []
+    return [Information(test, result, own) for result, own in zip(results, plain, strict=True)]
+
+
 class Information:
     """The information measured by a test: the `plain` estimate, an unbiased `estimate`, and its 95 % interval.
 
@@ -283,17 +289,17 @@ class Information:
     is taken as normal with variance 1 and mean sqrt(2n I + (k - 1) / 2) (Sankaran, 1963, Biometrika 50, 199-204).
     """
 
-    def __init__(self, test: BoundTest, result: CIResult) -> None:
+    def __init__(self, test: BoundTest, result: CIResult, plain: float) -> None:
         n = max(float(result.n), 1.0)
         k = max(float(result.dof), 0.0) if test.card.effect.startswith(NATS) else 1.0
-        self.plain = float(_information(test, CIResults.from_rows([result]))[0])
+        self.plain = plain
         statistic, shift = 2 * n * self.plain, (k - 1) / 2
         if statistic <= 2 * n * ROUNDING * ROUNDING:  # nothing at all, as of an exact copy
             self.estimate = self.low = self.high = 0.0
             return
-        root = np.sqrt(max(statistic - shift, 0.0))
-        bounds = [max(np.sign(r) * r * r - shift, 0.0) / (2 * n) for r in (root - Z, root + Z)]
-        self.low, self.high = map(float, bounds)
+        root = math.sqrt(max(statistic - shift, 0.0))
+        bounds = [max(abs(r) * r - shift, 0.0) / (2 * n) for r in (root - Z, root + Z)]
+        self.low, self.high = bounds
         self.estimate = max(statistic - k, 0.0) / (2 * n)
 
 
@@ -307,11 +313,11 @@ def share_kept(left: Information, whole: Information) -> tuple[float, float, flo
     lower, upper = 0.0, np.inf
     if a > 0 and left.low > 0:
         below = whole.high * (2 * b - whole.high)
-        root = np.sqrt(max((a * b) ** 2 - left.low * (2 * a - left.low) * below, 0.0))
+        root = math.sqrt(max((a * b) ** 2 - left.low * (2 * a - left.low) * below, 0.0))
         lower = (a * b - root) / below if below > 0 else left.low / whole.high
     if whole.low > 0:
         above = whole.low * (2 * b - whole.low)
-        root = np.sqrt(max((a * b) ** 2 - left.high * (2 * a - left.high) * above, 0.0))
+        root = math.sqrt(max((a * b) ** 2 - left.high * (2 * a - left.high) * above, 0.0))
         upper = (a * b + root) / above
     share, low, high = (float(min(max(1.0 - ratio, 0.0), 1.0)) for ratio in (a / b, upper, lower))
     return share, min(low, share), max(high, share)
