@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from blanketflow.core.cards import Card
-from blanketflow.core.errors import ParameterError, did_you_mean
+from blanketflow.core.errors import ConfigError, ParameterError, did_you_mean
 from blanketflow.core.parameters import Configurable, Parameter, anything, choice, integer, number
 
 SHARE = Parameter("number", "A share.", above=0, below=1)
@@ -98,6 +98,19 @@ def test_unknown_names_and_bad_values_are_refused_with_the_place():
     assert Thing.from_options("", {"bins": 7}).bins == 7
     with pytest.raises(ParameterError, match=r"^Thing: alpha is 3"):
         Thing(alpha=3).check()
+
+
+def test_a_class_that_was_completed_after_an_error_is_taken():
+    @dataclass
+    class Late(Configurable):
+        bins: int = integer(5, "Bins.", at_least=2)
+
+    with pytest.raises(ConfigError, match=r"here: .*Late lacks card: add them"):
+        Late.from_options("here", {})
+    Late.card = Thing.card
+    assert Late.from_options("here", {"bins": 3}).bins == 3
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        Late.parameters()["bins"] = SHARE
 
 
 def test_scikit_learn_reaches_in():

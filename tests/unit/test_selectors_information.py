@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import mutual_info_score
 
 import blanketflow as bf
 import literal_information as literal
@@ -49,6 +50,18 @@ def discrete_table(seed, n=40, d=6):
     X[:, 2] = X[:, 0] if seed % 2 else X[:, 1].max() - X[:, 1]
     y = (X[:, 0] + X[:, d - 1] * X[:, 1] + (rng.random(n) < 0.2)) % 3
     return X, y
+
+
+@pytest.mark.parametrize("psi", [1, 3, 4, 6])
+@pytest.mark.parametrize("seed", range(6))
+def test_mim_sorts_the_others_after_included_features_and_ties_go_by_name(seed, psi):
+    X, y = discrete_table(seed)
+    X[:, 4], X[:, 5] = X[:, 0], y  # ties, and no constant column: which is not ranked
+    X[:, 1], X[:, 2], X[:, 3] = np.roll(y, 1), X[:, 0], np.roll(y, 1)
+    fitted = bf.get_selector("mim", n_features=psi, information="plug-in", include=["x4", "x1"]).fit(X, y)
+    relevance = [round(mutual_info_score(X[:, j], y), 12) for j in range(6)]
+    others = sorted((0, 2, 3, 5), key=lambda j: (-relevance[j], j))
+    assert fitted.trace_.query("stage == 'grow'")["feature"].tolist() == [f"x{j}" for j in (1, 4, *others)[:psi]]
 
 
 @every_criterion
