@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Collection
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +23,7 @@ from blanketflow.core.isolation import in_child
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.seeds import seed_32
 from studies.discover.designs import DESIGNS
-from studies.discover.peers import PEERS
+from studies.discover.peers import PEERS, SURVIVAL_PEERS, Peer, compile_cox_lasso
 from studies.error_control.page import interval
 from studies.shared.in_parts import count_cpu_time, own_seconds
 from studies.shared.page import row, write
@@ -44,7 +45,8 @@ OURS: dict[str, Any] = {
     "ipss": bf.IPSS(q=Q),
     "stability-selection by noise": bf.StabilitySelection(threshold=None),
 }
-PROCEDURES = (*OURS, *PEERS)
+PACKAGES: dict[str, tuple[str, Peer]] = PEERS | SURVIVAL_PEERS
+PROCEDURES = (*OURS, *PACKAGES)
 
 
 def measured(design: str, number: int, procedure: str) -> dict[str, Any]:
@@ -56,8 +58,11 @@ def measured(design: str, number: int, procedure: str) -> dict[str, Any]:
         found = OURS[procedure].set_params(target_kind=kind, random_state=seed).fit(X, y)
         chosen = set(found.selected_features_)
     else:
-        codes = (y == "yes") * 1.0 if y.dtype.kind == "U" else np.asarray(y, dtype=float)
-        ask = partial(_names, procedure, X, codes, seed)
+        are_classes = not isinstance(y, pd.DataFrame) and y.dtype.kind == "U"
+        codes = (y == "yes") * 1.0 if are_classes else np.asarray(y, dtype=float)
+        if procedure in SURVIVAL_PEERS:
+            compile_cox_lasso()
+        begin, ask = own_seconds(), partial(_names, procedure, X, codes, seed)
         try:
             chosen = set(in_child(ask, MOST_SECONDS))
         except LimitReached:
@@ -74,7 +79,7 @@ def measured(design: str, number: int, procedure: str) -> dict[str, Any]:
 
 
 def _names(peer: str, X: pd.DataFrame, y: np.ndarray, seed: int) -> list[str]:
-    return X.columns[PEERS[peer][1](X.to_numpy(dtype=float), y, Q, seed)].tolist()
+    return X.columns[PACKAGES[peer][1](X.to_numpy(dtype=float), y, Q, seed)].tolist()
 
 
 def suits(design: str, procedure: str) -> bool:
@@ -82,13 +87,13 @@ def suits(design: str, procedure: str) -> bool:
     if procedure in OURS:
         return True
     X, y, _ = DESIGNS[design].sample(design, 0)
-    is_plain = not isinstance(y, pd.DataFrame) and all(X.dtypes != "category")
-    return is_plain and find_spec(PEERS[procedure][0]) is not None
+    takes = SURVIVAL_PEERS if isinstance(y, pd.DataFrame) else PEERS
+    return procedure in takes and all(X.dtypes != "category") and find_spec(PACKAGES[procedure][0]) is not None
 
 
 def write_page(raw: pd.DataFrame) -> None:
     """Write the tables of the page: the rate with its interval, and the power, of each procedure."""
-    rates, powers, peers = ([row("design", *of), row(*["---"] * (len(of) + 1))] for of in (OURS, OURS, PEERS))
+    rates, powers = ([row("design", *OURS), row(*["---"] * (len(OURS) + 1))] for _ in range(2))
     fresh = [row("design", "tables", "false discovery rate", "power"), row(*["---"] * 4)]
     for design in DESIGNS:
         part = raw[(raw["table"] >= FRESH) & (raw["design"] == design)]
@@ -102,8 +107,6 @@ def write_page(raw: pd.DataFrame) -> None:
         ours = [parts[name] for name in OURS]
         rates.append(row(design, *(_with_interval(part["false"]) for part in ours)))
         powers.append(row(design, *(f"{part['power'].mean():.2f}" for part in ours)))
-        if len(parts["knockpy"]):
-            peers.append(row(design, *(_of_peer(parts[name]) for name in PEERS)))
     n = raw.groupby("design")["table"].nunique()
     seconds = raw.groupby(["design", "procedure"])["seconds"].mean().unstack()["discover"]
     write(
@@ -113,7 +116,8 @@ def write_page(raw: pd.DataFrame) -> None:
             f"{seconds.max():.1f} CPU seconds.",
             "rates": "\n".join(rates),
             "powers": "\n".join(powers),
-            "peers": "\n".join(peers),
+            "peers": _beside(raw, PEERS),
+            "survival peers": _beside(raw, SURVIVAL_PEERS),
             "fresh": "\n".join(fresh),
         },
     )
@@ -123,14 +127,25 @@ def _with_interval(values: pd.Series) -> str:
     return f"{values.mean():.3f} ({interval(values, 3)})"
 
 
+def _beside(raw: pd.DataFrame, peers: Collection[str]) -> str:
+    """Return the table of peers, and of `discover` on the same tables, for the designs that these take."""
+    lines = [row("design", "tables", "discover", *peers), row(*["---"] * (len(peers) + 3))]
+    for design in DESIGNS:
+        parts = [raw[(raw["design"] == design) & (raw["procedure"] == name)] for name in peers]
+        if all(map(len, parts)):
+            same = set.intersection(*(set(part["table"]) for part in parts))
+            ours = raw[(raw["design"] == design) & (raw["procedure"] == "discover")]
+            cells = [_of_peer(part[part["table"].isin(same)]) for part in (ours, *parts)]
+            lines.append(row(design, len(same), *cells))
+    return "\n".join(lines)
+
+
 def _of_peer(part: pd.DataFrame) -> str:
-    if part.empty:
-        return ""
     late = (part["status"] == "timeout").sum()
     if late == len(part):
         return f"no answer in {MOST_SECONDS:.0f} s"
-    n, of = len(part), f", {late} without an answer" if late else ""
-    return f"{part['power'].mean():.2f} at {part['false'].mean():.3f} ({interval(part['false'], 3)}; {n} tables{of})"
+    of = f"; {late} without an answer" if late else ""
+    return f"{part['power'].mean():.2f} at {part['false'].mean():.3f} ({interval(part['false'], 3)}{of})"
 
 
 def main() -> None:
