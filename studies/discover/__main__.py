@@ -155,12 +155,13 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=200, help="tables of each design")
     parser.add_argument("--first", type=int, default=0, help=f"number of the first table, such as {FRESH}")
     parser.add_argument("--procedures", nargs="+", choices=PROCEDURES, default=PROCEDURES)
+    parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=DESIGNS)
     asked = parser.parse_args()
     rows = pd.read_parquet(RAW).to_dict("records") if RAW.exists() else []
     done = {(found["design"], found["table"], found["procedure"]) for found in rows}
     warnings.simplefilter("ignore")
     count_cpu_time()
-    wanted = [(design, name) for design in DESIGNS for name in asked.procedures if suits(design, name)]
+    wanted = [(design, name) for design in asked.designs for name in asked.procedures if suits(design, name)]
     stop = own_seconds() + 60 * asked.minutes
     try:
         with threadpool_limits(1):

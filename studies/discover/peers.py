@@ -90,7 +90,7 @@ def knockpy_cox(X: np.ndarray, y: np.ndarray, q: float, seed: int) -> np.ndarray
 
     class CoxStatistic(FeatureStatistic):  # type: ignore[misc]
         def fit(self, X: np.ndarray, Xk: np.ndarray, y: np.ndarray, groups: Any = None, **_: Any) -> np.ndarray:
-            order = np.random.permutation(2 * X.shape[1])  # noqa: NPY002
+            order = np.random.default_rng(seed).permutation(2 * X.shape[1])
             both = np.column_stack([X, Xk])
             found = cox_lasso(seed).fit((both / both.std(axis=0))[:, order], y)
             self.Z, self.groups = found.best_estimator_.coef_[np.argsort(order)], groups

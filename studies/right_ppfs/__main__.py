@@ -14,7 +14,7 @@ from scipy.stats import beta, t
 
 from studies.all_methods.__main__ import guessed, scores_of
 from studies.calibration.designs import ALTERNATIVES, NULLS
-from studies.right_ppfs.simulated import ALPHA, CALIBRATED, GIVEN, SAMPLES, TESTS
+from studies.right_ppfs.simulated import ALPHA, CALIBRATED, FEW, GIVEN, SAMPLES, SEARCHES, TESTS
 from studies.shared.in_parts import folder_of
 from studies.shared.over_data_sets import LEVEL, one_of_each, with_earlier
 from studies.shared.page import row, write
@@ -37,7 +37,7 @@ def main() -> None:
     raw = pd.read_parquet(file) if file.exists() else pd.DataFrame()
     for tables in sorted((parts / "tables").glob("*")):
         raw = with_earlier(scores_of(tables, parts), raw)
-    raw = raw[raw["selector"].isin(("all", "none", *TESTS, PEER))]
+    raw = raw[raw["selector"].isin(("all", "none", *SEARCHES, PEER))]
     raw.to_parquet(file, index=False)
     rates, found = rates_of(), pd.read_parquet(HERE / "networks.parquet")
     judged = verdicts(rates, raw)
@@ -104,7 +104,7 @@ def networks(found: pd.DataFrame) -> str:
     )
     lines = [row(*heads), row(*["---"] * len(heads))]
     for rows, here in found.groupby("rows"):
-        for test in TESTS:
+        for test in SEARCHES:
             part = here[here["test"] == test]
             if part.empty:
                 continue
@@ -127,13 +127,13 @@ def verdicts(rates: pd.DataFrame, raw: pd.DataFrame) -> pd.DataFrame:
     shares = (pairs["n_features"] / pairs["d"]).unstack()
     nulls = rates[rates["design"].isin(NULLS)].groupby("test")["is_high"].agg(["sum", "count"])
     lines = []
-    for name in TESTS:
+    for name in (name for name in SEARCHES if name in scores):
         both = scores[[name, PAPER, "all"]].dropna().index
         d = (scores.loc[both, name] - scores.loc[both, PAPER]).to_numpy()
         half = float(t.ppf(0.975, len(d) - 1) * d.std(ddof=1) / np.sqrt(len(d)))
         ratio = float((seconds.loc[both, name] / seconds.loc[both, PAPER]).median())
         total = float(seconds.loc[both, name].sum() / seconds.loc[both, PAPER].sum())
-        n_high, n_rates = (int(x) for x in nulls.loc[name])
+        n_high, n_rates = (int(x) for x in nulls.loc[FEW.get(name, (name,))[0]])
         lines.append(
             {
                 "test": name,
@@ -198,8 +198,10 @@ def peer(raw: pd.DataFrame) -> str:
     pairs = here.drop_duplicates(["dataset", "selector"])
     heads = ("selector", "data sets", "mean score", "features kept", "CPU s of all searches")
     lines = [row(*heads), row(*["---"] * len(heads))]
-    for name in (PEER, *TESTS):
+    for name in (PEER, *SEARCHES):
         part = pairs[pairs["selector"] == name]
+        if part.empty:
+            continue
         score = here[here["selector"] == name].groupby("dataset")["mean"].mean().mean()
         seconds = seconds_of(part).sum()
         share = f"{(part['n_features'] / part['d']).mean():.0%}".replace("%", " %")
@@ -214,13 +216,14 @@ def each(raw: pd.DataFrame) -> str:
     raw = guessed(raw)
     scores = raw.groupby(["dataset", "selector"])["mean"].mean()
     pairs = raw.drop_duplicates(["dataset", "selector"]).set_index(["dataset", "selector"])
-    lines = [row("data set", "rows x features", "all", *(f"`{name}`" for name in TESTS))]
-    lines.append(row(*["---"] * (len(TESTS) + 3)))
+    names = [name for name in SEARCHES if name in set(raw["selector"])]
+    lines = [row("data set", "rows x features", "all", *(f"`{name}`" for name in names))]
+    lines.append(row(*["---"] * (len(names) + 3)))
     order = raw.groupby("dataset")[["n", "d"]].max().prod(axis=1).sort_values().index
     for dataset in order:
         n, d = (int(pairs.loc[dataset][x].max()) for x in ("n", "d"))
         cells = []
-        for name in TESTS:
+        for name in names:
             is_known = (dataset, name) in scores.index
             at = (dataset, name)
             cells.append(f"{scores[at]:.3f}, {pairs.loc[at, 'n_features']:.3g}" if is_known else "")

@@ -38,7 +38,15 @@ TESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "spline": ("spline", {}),
     "gcm": ("gcm", {}),
     "lr-mixed": ("lr-mixed", {}),
+    "pcm": ("pcm", {}),
+    "codec": ("codec", {}),
+    "cmi-knn": ("cmi-knn", {}),
 }
+#: Searches by one of these tests, in which shrink gives a feature at most so many of the others: `LimitedPPFS`.
+FEW: dict[str, tuple[str, int]] = {"auto-1": ("auto", 1), "auto-3": ("auto", 3)}
+SEARCHES = (*TESTS, *FEW)
+#: Tests that take seconds to minutes a search with more rows than these.
+MOST_ROWS = {"cmi-knn": 200}
 #: Those that studies/calibration has measured under all nulls, or most of them; their power is measured here.
 CALIBRATED = ("auto", "spline", "lr-mixed")
 #: By rows: the samples of a design, each with this number of given columns.
@@ -53,7 +61,7 @@ def nulls(done: pd.DataFrame) -> Iterator[dict[str, Any]]:
         for design in (*NULLS, *ALTERNATIVES):
             for name, (kind, options) in TESTS.items():
                 is_known = (design, n, name) in known or (design in NULLS and name in CALIBRATED)
-                if is_known or kind == "auto":  # which is the spline on nearly all of these
+                if is_known or kind == "auto" or n > MOST_ROWS.get(name, n):  # auto is the spline on nearly all
                     continue
                 rejected, begin = 0, time.process_time()
                 for number in range(samples):
@@ -87,11 +95,10 @@ def networks(done: pd.DataFrame) -> Iterator[dict[str, Any]]:
             targets = derive_rng("right ppfs", name).permutation(sorted(network.nodes))[:TARGETS]
             for target in (target for target in targets.tolist() if frame[target].nunique() > 1):
                 true = set(network.dag().markov_blanket(target)["blanket"])
-                for test, (kind, options) in TESTS.items():
-                    if (name, rows, target, test) in known:
+                for test in SEARCHES:
+                    if (name, rows, target, test) in known or rows > MOST_ROWS.get(test, rows):
                         continue
-                    chosen = bf.get_ci_test(kind, **options) if kind == "ppi" else kind
-                    ppfs = bf.PPFS(ci_test=chosen, alpha=ALPHA, random_state=seed_32(name, rows, target))
+                    ppfs = selector(test, random_state=seed_32(name, rows, target))
                     begin = time.process_time()
                     found = set(ppfs.fit(frame.drop(columns=target), frame[target]).selected_features_)
                     yield {
@@ -106,6 +113,16 @@ def networks(done: pd.DataFrame) -> Iterator[dict[str, Any]]:
                         "seconds": time.process_time() - begin,
                         "status": ppfs.status_,
                     }
+
+
+def selector(name: str, **options: Any) -> Any:
+    """Return PPFS with a test of `TESTS`, or as one of `FEW`."""
+    of, most_given = FEW.get(name, (name, None))
+    kind, of_test = TESTS[of]
+    options |= {"ci_test": bf.get_ci_test(kind, **of_test) if kind == "ppi" else kind, "alpha": ALPHA}
+    if most_given is None:
+        return bf.PPFS(**options)
+    return bf.get_selector("studies.right_ppfs.limited:LimitedPPFS", most_given=most_given, **options)
 
 
 def levels_or_numbers(column: Column) -> np.ndarray:
