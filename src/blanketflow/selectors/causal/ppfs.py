@@ -34,7 +34,7 @@ class PPFS(Method):
     The paper's test is the default. It permutes a feature freely, and so keeps features that depend on others and say
     nothing beyond them: on five networks 24 % of those outside the blanket, with 1,000 rows (F1 0.39). With
     ``ci_test="auto"`` it is 2 % (F1 0.69), in less time; name it to find the blanket. What it keeps predicts a little
-    worse, by 0.01 in the median of 24 data sets, with about half as many features, and much worse with hundreds of
+    worse, by 0.01 in the median of 25 data sets, with about half as many features, and much worse with hundreds of
     features and few rows; so keep the default to predict.
     The option ``copies`` of the test ``ppi`` keeps the relation between features, but finds less (studies/right_ppfs).
 
