@@ -185,6 +185,7 @@ def _named(one: ToSettle, n_columns: int) -> str:
     return f"{IN_WORDS[one.kind]} ({shown}{f' and {more} more' if more > 0 else ''})"
 
 
+#: What settles findings in Python for which there is no argument.
 _IN_PYTHON = {
     "number": MAKE_NUMBERS,
     "date": "Make numbers of them, for example by pandas.to_datetime(X[...]).astype('int64').",
