@@ -16,7 +16,7 @@ from blanketflow.core.errors import ParameterError
 from blanketflow.core.results import StandIn
 from blanketflow.moves.steps import Step
 from blanketflow.search.aggregate import aggregate
-from blanketflow.selectors.stand_ins import Information, share_kept, stand_ins_of
+from blanketflow.selectors.stand_ins import _informations, share_kept, stand_ins_of
 
 
 def true_share(correlation):
@@ -39,7 +39,7 @@ def test_the_interval_holds_the_true_share(correlation, n):
     rng, held, shares = np.random.default_rng(n), 0, []
     for _ in range(200):
         bound = get_ci_test("fisher-z").bind(drawn(rng, n, correlation))
-        share, low, high = share_kept(*(Information(bound, bound.test(0, 2, given)) for given in ([1], [])))
+        share, low, high = share_kept(*_informations(bound, [bound.test(0, 2, given) for given in ([1], [])]))
         assert 0 <= low <= share <= high <= 1
         held += low <= true_share(correlation) <= high
         shares.append(share)

@@ -114,6 +114,7 @@ def _classes_told(groups: np.ndarray, nearest: np.ndarray | None, y: np.ndarray,
 
 
 def _numbers_told(groups: np.ndarray, nearest: np.ndarray | None, y: np.ndarray) -> float:
+    y = np.ldexp(y, -np.frexp(np.abs(y).max(initial=0.0))[1])  # squares of large numbers overflow
     sums, sizes = np.bincount(groups, weights=y), np.bincount(groups)
     total = float(((y - y.mean()) ** 2).sum())
     predicted = np.full(len(y), y.mean())
@@ -139,6 +140,8 @@ FEWEST, ROWS_EACH = 20, 5
 _MOST_TERMS, _MOST_FACTORS, _MOST_OF = 40, 4, 12
 #: Features that lack more cells are left out.
 _MOST_MISSING = 0.2
+#: Numbers from here on are left out: their products overflow.
+_LARGEST = 1e30
 #: How often each of the columns of which a target is the largest must be it, as a share of the rows.
 _EACH_OFTEN = 0.02
 #: Names of a long sum that are written out.
@@ -175,7 +178,8 @@ def _readings(raw: RawTable, columns: Sequence[Column]) -> Iterator[_Numbers]:
     names = np.array([column.name for column in of_numbers])
     for values in _target_numbers(raw.target.take(rows)):
         usual = (np.isfinite(X).mean(axis=0) >= 1 - _MOST_MISSING) & (np.nanmin(X, axis=0, initial=np.inf) < np.inf)
-        complete = np.isfinite(X[:, usual]).all(axis=1) & np.isfinite(values)
+        usual &= np.nanmax(np.abs(X), axis=0, initial=0.0) < _LARGEST
+        complete = np.isfinite(X[:, usual]).all(axis=1) & (np.abs(values) < _LARGEST)
         own, y = X[complete][:, usual], values[complete]
         varies = np.ptp(own, axis=0) > 0 if len(own) else np.zeros(own.shape[1], dtype=bool)
         if len(y) >= FEWEST and np.ptp(y) > 0 and varies.sum() >= 2:
