@@ -8,7 +8,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.core.task import Task
 from blanketflow.data.card import make_card, with_findings
 from blanketflow.data.column_roles import RawTable
-from blanketflow.data.findings import findings, in_lines
+from blanketflow.data.findings import Finding, findings, in_lines
 from blanketflow.data.findings.finding import MOST_COLUMNS, n_rows_examined
 
 N = 200
@@ -177,6 +177,16 @@ def test_columns_that_say_which_rows_belong_together_are_told(name):
     columns += [Column(key, "numeric", values) for key, values in measures.items()]
     (found,) = told(raw(columns), "group")
     assert found.columns == (name,)
+
+
+def test_places_are_told_but_not_before_all_else():
+    rng = np.random.default_rng(8)
+    columns = [Column("ward", "categorical", rng.integers(0, 5, 200), tuple("abcde"))]
+    columns += [Column("patient id", "categorical", np.arange(200) // 2, tuple(f"N{i}A" for i in range(100)))]
+    table = raw([*columns, Column("x", "numeric", rng.normal(size=200))])
+    assert [told(table, kind)[0].columns for kind in ("place", "group")] == [("ward",), ("patient id",)]
+    (line,) = in_lines(map(Finding.as_dict, findings(table)))
+    assert "patient id" in line and "ward" not in line
 
 
 def test_ids_of_which_most_have_one_row_are_told():

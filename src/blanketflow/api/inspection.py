@@ -251,7 +251,7 @@ def inspect_columns(spec: Mapping[str, Any], drawn: bool = False) -> Columns:
 TARGET_WORDS = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}
 TARGET_WORDS |= {"species", "churn", "default", "price", "grade", "disease", "death", "survival", "died", "event"}
 #: What is hardly ever a target.
-_NO_TARGET = ("row-number", "identifier", "date", "text", "group")
+_NO_TARGET = ("row-number", "identifier", "date", "text", "group", "place")
 #: Columns of labels with at most this many classes count as few.
 _FEW_CLASSES = 10
 #: Columns that are suggested at most.

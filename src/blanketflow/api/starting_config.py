@@ -214,7 +214,7 @@ def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int
     leaks = [name for name in seen.columns_found("leakage") if name not in dropped]
     settled = {*dropped, *labels, *leaks}
     codes = [name for name in seen.columns_found("code") if name not in settled]
-    groups = [name for name in seen.columns_found("group") if name not in settled]
+    groups = [name for kind in ("group", "place") for name in seen.columns_found(kind) if name not in settled]
     lines = [
         *_list_lines(
             "drop",

@@ -34,7 +34,8 @@ def findings(raw: RawTable) -> list[Finding]:
     raw, of_kind = of_plain_target(raw), isinstance(raw.target, TargetColumn)
     meant = {name for name, _ in raw.number_texts}
     looks = {column.name: looks_like(column) for column in first if column.name not in meant}
-    looks |= dict.fromkeys((name for name in groups_by_rows(first) if looks.get(name) in ("", "code")), "group")
+    may_be_groups = ("", "code", "place")
+    looks |= dict.fromkeys((name for name in groups_by_rows(first) if looks.get(name) in may_be_groups), "group")
     likely = [] if of_kind else likely_kinds(raw)
     followed = few if of_kind else [*follow_up_times(raw, columns), *likely]
     found = [*followed, *suspected_leaks(raw), *made_targets(raw, columns)]

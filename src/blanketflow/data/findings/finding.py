@@ -64,9 +64,9 @@ class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
     `kind` is ``follow-up``, ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``,
-    ``group``, ``code``, ``constant``, ``count-as-classes``, ``rounding``, ``outlier``, ``duplicate``, ``equal-rows``,
-    ``row-order``, ``missing``, ``missing-marker``, ``suspected-marker``, ``below-detection``, ``above-detection``,
-    ``few-rows``, ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
+    ``group``, ``place``, ``code``, ``constant``, ``count-as-classes``, ``rounding``, ``outlier``, ``duplicate``,
+    ``equal-rows``, ``row-order``, ``missing``, ``missing-marker``, ``suspected-marker``, ``below-detection``,
+    ``above-detection``, ``few-rows``, ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

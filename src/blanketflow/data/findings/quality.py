@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
-from ...core.column_checks import FEWEST, bends_seen, identifier_kind, what_is_held
+from ...core.column_checks import FEWEST, ID_WORDS, bends_seen, identifier_kind, tokens, what_is_held
 from ...core.convert import MOST_WHOLE
 from ...core.numerics import is_rounded_away, standardised, usual_range
 from ...core.printable import listed, printable
@@ -21,7 +21,7 @@ from ..columns import look, missing_by_column
 from ..columns_of_text import is_number
 from ..missing_markers import listed_markers, texts_found, way_out
 from .finding import FEW_OF_A_CLASS, MOST_COLUMNS, Finding, n_rows_examined, some_rows
-from .repeated_measures import named_group
+from .repeated_measures import WHO, named_group
 
 #: A column with a larger share of missing cells is mostly imputed.
 MOSTLY_MISSING = 0.5
@@ -84,6 +84,11 @@ def of_looks(looks: Mapping[str, str]) -> list[Finding]:
             "group",
             "may say which rows belong together",
             "If rows of one value are not independent, such as visits of one patient, set groups to it.",
+        ),
+        ("place",): (
+            "place",
+            "may say where rows come from",
+            "If rows of one value are not independent, such as those of one batch, set groups to it.",
         ),
         ("code",): (
             "code",
@@ -396,4 +401,6 @@ def _whole_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -
 
 
 def _group(name: str, n_distinct: int, n_present: int) -> str:
-    return "group" if named_group(name, n_distinct, n_present) else ""
+    if not named_group(name, n_distinct, n_present):
+        return ""
+    return "group" if tokens(name) & (ID_WORDS | WHO) else "place"

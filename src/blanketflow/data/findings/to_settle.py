@@ -47,6 +47,7 @@ RULES = {
     "date": _Rule("drop", is_sure=True),
     "text": _Rule("drop", is_sure=True),
     "group": _Rule("groups", "if rows of one value are not independent"),
+    "place": _Rule("groups", "if rows of one value are not independent"),
     "few-rows": _Rule(),
     "spelling": _Rule(),
     "rounding": _Rule("drop", "unless they can be written with all digits"),

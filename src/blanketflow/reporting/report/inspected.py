@@ -20,6 +20,7 @@ from .html import Cell, Table, cells
 _MOST_MISSING, _MOST_GROUPS, _MOST_NAMES = 50, 30, 30
 #: What findings that only this page asks about are called.
 _WORDS = IN_WORDS | {
+    "place": "where rows come from",
     "code": "numbers that may be labels",
     "imbalance": "unequal classes",
     "equal-rows": "equal rows",
