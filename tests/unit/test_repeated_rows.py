@@ -114,7 +114,8 @@ def test_it_is_so_in_each_way_in_and_counts_are_meant():
     assert set(frame[frame["selector"] == "found"]["status"]) == {"unreliable"}
     assert set(frame[frame["selector"] == "ranked"]["status"]) == {"ok"}
     with pytest.warns(UnreliableWarning, match="300 of 450 rows equal earlier ones"):
-        bf.blankets(X, "hiton-mb", ci_test="fisher-z")
+        of_all = bf.blankets(X, "hiton-mb", ci_test="fisher-z")
+    assert {status for status, _ in of_all.statuses.values()} == {"unreliable"}
 
 
 def test_all_splits_keep_them_together_and_the_card_says_so(tmp_path):

@@ -25,6 +25,12 @@ def test_the_most_serious_come_first_and_a_kind_is_told_once():
     assert [one.kind for one in sorted(found, key=seriousness)] == ["leakage", "leakage", "code", "constant"]
 
 
+def test_the_way_out_in_python_names_no_key_of_a_config():
+    few, many = ([finding("identifier", *(f"c{i}" for i in range(n)))] for n in (2, MOST_COLUMNS + 1))
+    assert in_lines([one.as_dict() for one in few], "arguments")[0].endswith(" is odd: exclude=['c0', 'c1']")
+    assert in_lines([one.as_dict() for one in many], "arguments")[0].endswith(" is odd: exclude them")
+
+
 @pytest.mark.parametrize("name", ["a: b", "x, y", 'say "so"', "null", "Größe", "#1", "[x]", "it's"])
 def test_a_key_is_read_as_the_columns_it_names(name):
     (one,) = to_settle([finding("identifier", name)], 9)

@@ -195,9 +195,8 @@ def blankets(
     n_groups = None if table.design is None else table.design.n_clusters
     if doubt := notes_on_p_values(configured, search.test, min_effect, None, n_groups)["groups"]:
         warnings.warn(f"blankets: {doubt}.", DependentRowsWarning, stacklevel=2)
-    if doubt := why_repeats_mislead(
-        configured, search.test, Sample(table, table[0], "", together, are_counted).repeats
-    ):
+    repeats = Sample(table, table[0], "", together, are_counted).repeats
+    if doubt := why_repeats_mislead(configured, search.test, repeats):
         warnings.warn(f"blankets: the answers are unreliable: {doubt}.", UnreliableWarning, stacklevel=2)
     test = search.test
     table, sample = search.sample_of(table)
@@ -226,7 +225,7 @@ def blankets(
             "blankets: exclude and exclude_targets leave no column to search among. Name fewer columns or targets."
         )
     check_resolution(configured, test, n_features)
-    searched = EveryTarget(search, ordered, frozenset(latent), known, Teller(verbose, "blankets"))
+    searched = EveryTarget(search, ordered, frozenset(latent), known, Teller(verbose, "blankets"), doubt)
     (found, statuses), n_tests = searched.dealt(wanted, n_workers("blankets", n_jobs, len(wanted)))
     return Blankets(
         {own.get(name, name): [_renamed(step, own) for step in found[name]] for name in wanted if name in found},

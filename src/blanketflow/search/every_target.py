@@ -33,7 +33,8 @@ Asked = tuple[int, np.ndarray]
 class EveryTarget:
     """A search for the blankets of columns of `table` by one bound test.
 
-    `table` has no missing cells unless the test supports them; `latent` columns are used only as targets.
+    `table` has no missing cells unless the test supports them; `latent` columns are used only as targets. A `doubt`
+    makes all answers unreliable.
     """
 
     search: Search
@@ -41,6 +42,7 @@ class EveryTarget:
     latent: frozenset[str]
     known: Known
     tell: Teller = SILENT
+    doubt: str = ""
 
     @property
     def method(self) -> Method:
@@ -135,6 +137,7 @@ class EveryTarget:
             features, target, None, seed, lambda: bound.table, lambda _: bound, self.search.limits, shared
         )
         problem.min_effect, problem.finds_stand_ins = bound.min_effect, False
+        problem.say("unreliable" if self.doubt else "ok", self.doubt)
         problem.included = tuple(name for name in variables(self.known.included, groups) if name != target)
         problem.tiers = tiers_of_variables(self.known.tiers, groups)
         return problem

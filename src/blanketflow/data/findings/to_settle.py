@@ -196,15 +196,16 @@ _IN_PYTHON = {
 
 def _in_python(one: ToSettle) -> str:
     """Return what settles it in Python."""
-    key, _, value = one.key.partition(": ")
-    when, exclude = f": {one.when}, " if one.when else ": ", f"exclude={list(one.columns)}"
+    key, _, value = (one.key or RULES[one.kind].key).partition(": ")
+    when = f": {one.when}, " if one.when else ": "
+    exclude = f"exclude={list(one.columns)}" if len(one.columns) <= MOST_COLUMNS else "exclude them"
     if one.kind in _IN_PYTHON:
         return f". {_IN_PYTHON[one.kind]}"
     if key == "groups":
         return f"{when}groups=X[{one.columns[0]!r}], {exclude}"
     if key == "target_kind":
         return f"{when}target_kind={value!r}"
-    return f"{when}{exclude}" if key == "drop" else f". {one.advice}"
+    return f"{when}{exclude}" if key == "drop" and one.columns else f". {one.advice}"
 
 
 def _line(one: ToSettle, name: str, keys: Keys) -> str:
