@@ -19,8 +19,8 @@ _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s\"]
 def number(value: Any, decimals: int = 3) -> str:
     """Return a number with fewer decimals the larger it is.
 
-    >>> number(0.9684), number(12.3456), number(1234.5), number(12.0)
-    ('0.968', '12.35', '1,234', '12')
+    >>> number(0.9684), number(12.3456), number(1234.5), number(12.0), number(-0.0)
+    ('0.968', '12.35', '1,234', '12', '0')
     """
     if value is None or value != value:
         return NONE
@@ -28,7 +28,7 @@ def number(value: Any, decimals: int = 3) -> str:
         return "∞" if value > 0 else MINUS + "∞"
     size = abs(value)
     if float(value).is_integer() and size < 1e15:
-        text = f"{value:,.0f}"
+        text = f"{value + 0.0:,.0f}"  # -0.0 is 0
     elif size < 10**-decimals / 2:
         text = f"{value:.1e}"
     else:
@@ -51,10 +51,14 @@ def seconds(value: Any) -> str:
 
 
 def fixed(value: Any, decimals: int = 3) -> str:
-    """Return a number with a fixed number of decimals, for columns of scores."""
+    """Return a number with a fixed number of decimals, for columns of scores.
+
+    >>> fixed(0.5), fixed(-0.0)
+    ('0.500', '0.000')
+    """
     if value is None or value != value or math.isinf(value) or abs(value) >= 100 or 0 < abs(value) < 10**-decimals / 2:
         return number(value, decimals)
-    return f"{value:.{decimals}f}".replace("-", MINUS)
+    return f"{value + 0.0:.{decimals}f}".replace("-", MINUS)
 
 
 def signed(value: Any) -> str:
